@@ -57,7 +57,7 @@ def test_64_bit_is_that_of_the_call():
         torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
 
 
-def test_all_surroundings_are_restored_in_a_thread():
+def test_all_regions_are_restored_in_a_thread():
     with functx.default_dtype(functx.float64), jax.numpy_dtype_promotion("standard"):
         here = RegionsInForce()
         want = [context.value for context in UserContext.made]

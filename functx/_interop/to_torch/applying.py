@@ -15,7 +15,7 @@ from .programs import CompiledPrograms, Mapped, Program, Pulled, Pushed
 from .tensors import as_array, as_tensor
 
 
-class Call:
+class TensorCall:
     """One call of the caller's function, which its derivatives belong to whenever they are taken.
 
     - `draw`: what the ambient generator would draw next; every program of the call draws from it.
@@ -53,7 +53,11 @@ class Application:
     __slots__ = ("active", "call", "program", "ready", "structure", "vjp_fn")
 
     def __init__(
-        self, call: Call, program: Program, active: tuple[int, ...], ready: ReadyPull | None = None
+        self,
+        call: TensorCall,
+        program: Program,
+        active: tuple[int, ...],
+        ready: ReadyPull | None = None,
     ) -> None:
         self.call, self.program, self.active, self.ready = call, program, active, ready
         self.vjp_fn: Any = None
@@ -94,7 +98,7 @@ class ReadyPull:
 
 
 def apply(
-    call: Call,
+    call: TensorCall,
     program: Program,
     tensors: Sequence[torch.Tensor],
     ready: ReadyPull | None = None,

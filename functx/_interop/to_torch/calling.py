@@ -15,7 +15,7 @@ from functx._core.context.user_contexts import grad_modes
 from functx._core.randomness.ambient_generator import drawing
 from functx._core.randomness.generators import Generator
 
-from .applying import apply, Call
+from .applying import apply, TensorCall
 from .programs import Called, CompiledPrograms, FIXED, StaticValue, TENSOR
 from .tensors import require_digits
 
@@ -55,7 +55,7 @@ class TensorFunction:
         of_tensors = [name for name, kind in zip(names, kinds, strict=True) if kind is TENSOR]
 
         def run(draw: Any, *_: Any) -> tuple[Any, Any]:
-            call = Call(self._compiled, draw, fixed, of_tensors)
+            call = TensorCall(self._compiled, draw, fixed, of_tensors)
             outputs, tree = apply(call, program, tensors)
             return tree.unflatten(outputs), call.counted
 
