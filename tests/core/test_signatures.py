@@ -1,4 +1,4 @@
-"""Every operator can be called as its signature says, and takes sequences of any class PyTorch takes.
+"""Every operator can be called as its signature says, with sequences of any class PyTorch takes.
 
 The check `spelling` writes the samples of operators with one signature by name. Here are those with
 several, whose other signatures are read before the declared one is.
@@ -14,6 +14,7 @@ import pytest
 
 import functx
 from functx._core import REGISTRY
+from functx._core.operators.roles import RoleKind
 from functx.testing import op_db
 from functx.testing.calls import Calls
 from functx.testing.checks.cases import sized
@@ -62,20 +63,21 @@ def test_every_signature_is_callable_as_it_stands(info):
 def test_the_signature_that_is_shown_is_the_declared_one():
     for info in OPERATORS.values():
         shown = dict(inspect.signature(info.op).parameters)
-        if info.spec.needs_key:
+        if any(role.kind is RoleKind.KEY for role in info.spec.roles.values()):
             assert shown.pop("generator").default is None
         assert list(shown.values()) == list(info.spec.signature.parameters.values()), info.name
 
 
 class List(list):
-    """As a program of PyTorch's may have: `ModuleList` and `ParameterList` are no lists."""
+    """A list of another class."""
 
 
 class Tuple(tuple):
-    """As `torch.Size` is."""
+    """A tuple of another class, as `torch.Size` is."""
 
 
 def named(items):
+    items = [List(x) if isinstance(x, tuple) else x for x in items]
     return collections.namedtuple("Named", [f"n{i}" for i in range(len(items))])(*items)
 
 
