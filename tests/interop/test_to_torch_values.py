@@ -73,6 +73,14 @@ def test_no_result_shares_memory_with_anything_else():
     assert len(set(places)) == len(places)
 
 
+def test_without_jit():
+    x = torch.ones(64, requires_grad=True)
+    with jax.disable_jit():
+        y = to_torch(lambda x: x if x.sum() > 0 else -x)(x)
+        y.sum().backward()
+    assert y.data_ptr() != x.data_ptr() and torch.equal(x.grad, torch.ones(64))
+
+
 def test_a_residual_is_no_result_that_may_be_written_to():
     x = torch.ones(64, requires_grad=True)
     y = to_torch(functx.exp)(x)

@@ -229,6 +229,7 @@ def _fresh(function_of: Callable[[Any], Callable[..., Any]]) -> Callable[..., An
 def _copied(tree: Any) -> Any:
     """`tree`, no leaf of which shares memory with an argument or a constant of the program.
 
-    JAX hands on an argument that is also a result. PyTorch may write to what it is given.
+    PyTorch may write to what it is given. A compiled program's results have memory of their own;
+    in `jax.disable_jit`, an argument that is also a result is the same array.
     """
     return jax.tree.map(jnp.copy, tree)
