@@ -175,6 +175,25 @@ def test_nothing_is_computed_for_inputs_that_need_no_gradient():
     assert counted.take()[1] == [2]
 
 
+def test_each_level_has_the_gradients_of_its_own_inputs():
+    ours = to_torch(lambda a, b: functx.sin(a) * b * b)
+    theirs = lambda a, b: torch.sin(a) * b * b
+    a, b = make(3).requires_grad_(), make(3, seed=1).requires_grad_()
+    for chosen in (a, b, (b, a)):
+        want = torch.autograd.grad(theirs(a, b).sum(), chosen)
+        torch.testing.assert_close(torch.autograd.grad(ours(a, b).sum(), chosen), want)
+
+    swapped = lambda f: lambda x, y: f(y, x)
+
+    def nested(f, x, y):
+        inner = lambda x: func.grad(lambda y: f(x, y).sum())(y)
+        return func.grad(lambda x: (inner(x) * f(x, y)).sum())(x)
+
+    for x, y in ((a.detach(), b.detach()), (b.detach(), a.detach())):
+        torch.testing.assert_close(nested(ours, x, y), nested(theirs, x, y))
+        torch.testing.assert_close(nested(swapped(ours), x, y), nested(swapped(theirs), x, y))
+
+
 def test_residuals_live_as_long_as_the_graph():
     f = to_torch(lambda x: functx.sum(functx.sin(functx.exp(x))))
     x = torch.ones(100, requires_grad=True)

@@ -98,11 +98,13 @@ def test_scopes_and_generators():
     assert torch.equal(y, want)
     assert torch.equal(in_thread(lambda: torch.autograd.grad(y.sum(), x)[0]), want)
 
-    drawing = to_torch(lambda x, g: x * functx.rand(3, generator=g))
+    drawing = to_torch(lambda x, g: x * x * functx.rand(3, generator=g))
     generator = functx.Generator().manual_seed(3)
     one, two = drawing(x, generator), drawing(x, generator)
     assert generator.get_offset() == 2 and not torch.equal(one, two)
-    assert torch.equal(torch.autograd.grad(one.sum(), x)[0], one)
+    (first,) = torch.autograd.grad(one.sum(), x, create_graph=True)
+    (then,) = torch.autograd.grad(first.sum(), x)  # which makes the forward pass anew
+    assert torch.equal(first, 2 * one) and torch.equal(then, 2 * one)
 
 
 def test_lanes_draw_as_vmap_says():

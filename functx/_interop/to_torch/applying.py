@@ -109,7 +109,6 @@ def apply(
         active = tuple(i for i, x in enumerate(tensors) if x.requires_grad)
     application = Application(call, program, active, ready)
     outputs: Any = Applied.apply(application, *tensors)
-    application.vjp_fn = None  # from here on what autograd saved keeps it, as long as the graph
     return outputs, application.structure
 
 
