@@ -33,6 +33,10 @@ def make(*shape, dtype=torch.float64, seed=0):
     return torch.randn(*shape, dtype=dtype, generator=torch.Generator().manual_seed(seed))
 
 
+def lanes(x):
+    return torch.outer(x, x.exp())
+
+
 NESTS = {
     "grad": lambda f: func.grad(lambda x: f(x).sum()),
     "vjp": lambda f: lambda x: func.vjp(f, x)[1](make(3, seed=1)),
@@ -44,12 +48,12 @@ NESTS = {
     "jacfwd of jacfwd": lambda f: func.jacfwd(func.jacfwd(f)),
     "jacrev of jacfwd": lambda f: func.jacrev(func.jacfwd(f)),
     "third order": lambda f: func.jacfwd(func.jacrev(func.jacrev(f))),
-    "vmap": lambda f: lambda x: func.vmap(f, in_dims=1, out_dims=1)(torch.outer(x, x.exp())),
-    "vmap of hessian": lambda f: lambda x: func.vmap(func.hessian(f))(torch.outer(x, x.exp())),
+    "vmap": lambda f: lambda x: func.vmap(f, in_dims=1, out_dims=1)(lanes(x)),
+    "vmap of hessian": lambda f: lambda x: func.vmap(func.hessian(f))(lanes(x)),
     "vmap of vmap": lambda f: lambda x: func.vmap(func.vmap(f))(x[:, None, None] * x[:, None] * x),
     "vmap of vjp": lambda f: lambda x: func.vmap(func.vjp(f, x)[1])(torch.eye(3).double()),
-    "grad of vmap": lambda f: func.grad(lambda x: func.vmap(f)(torch.outer(x, x.exp())).pow(2).sum()),
-    "vmap in chunks": lambda f: lambda x: func.vmap(f, chunk_size=2)(torch.outer(x, x.exp())),
+    "grad of vmap": lambda f: func.grad(lambda x: func.vmap(f)(lanes(x)).pow(2).sum()),
+    "vmap in chunks": lambda f: lambda x: func.vmap(f, chunk_size=2)(lanes(x)),
     "linearize": lambda f: lambda x: func.jvp(func.grad(lambda x: f(x).sum()), (x,), (x,))[1],
 }
 
