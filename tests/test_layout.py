@@ -28,6 +28,7 @@ FLOORS = [
     "_memory",
     "_profiling",
     "_sparse",
+    "_interop",
     "_curvature",
     "_sparsity",
     "_nested",

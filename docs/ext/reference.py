@@ -63,6 +63,10 @@ _INTRODUCTIONS = {
     "memory": "# functx.memory\n\nSee [](../../concepts/memory.md).\n",
     "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
     "sparse": "# functx.sparse\n\nSee [](../../how-to/sparse_arrays.md).\n",
+    "interop": (
+        "# functx.interop\n\nSee [](../../how-to/call_functx_from_pytorch.md). It needs "
+        "`pip install 'functx[torch]'`.\n"
+    ),
     "curvature": "# functx.curvature\n\nSee [](../../concepts/curvature.md).\n",
     "sparsity": "# functx.sparsity\n\nSee [](../../concepts/sparsity.md).\n",
     "nested": "# functx.nested\n\nSee [](../../concepts/nested.md).\n",

@@ -12,7 +12,7 @@ import contextvars
 import sys
 import threading
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import numpy as np
@@ -33,7 +33,10 @@ class UserContext(Reference):
     Make them at the top of a module: JAX's keys hold what belongs to one from then on.
     """
 
+    made: ClassVar[list[UserContext]] = []  # all, in order
+
     def __init__(self, home: str, default: Any) -> None:
+        self.made.append(self)
         self.home, self._in_keys = home, jax.make_user_context(default_value=default)
         self._variable = contextvars.ContextVar[Any](f"{home}.UserContext", default=_UNSET)
         self._thread = _Thread()

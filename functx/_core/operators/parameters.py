@@ -291,7 +291,7 @@ def _refuse_kind(name: str, role: Role, value: Any) -> NoReturn:
 
 def frozen(x: Any) -> Any:
     """A static argument in hashable form: lists become tuples, and so do the values of arrays."""
-    if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
+    if isinstance(x, (list, tuple)):
         return tuple(frozen(item) for item in x)
     if isinstance(x, (jax.Array, np.ndarray)) and not isinstance(x, Tracer) and is_numeric(x.dtype):
         return frozen(np.asarray(x).tolist())

@@ -35,6 +35,8 @@ _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # PyTorch's order of
 
 def _einsum_form(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """Reads `(equation, *operands)` and `(x, [0, 1], y, [1], [0])` as `(equation, [x, y])`."""
+    if not args and kwargs.keys() == {"equation", "operands"}:  # as declared
+        return args, kwargs
     if len(args) == 2 and isinstance(args[1], str):  # PyTorch's operator database says it so
         args = args[::-1]
     if not args or (isinstance(args[0], str) and len(args) == 1 and "operands" not in kwargs):

@@ -1,0 +1,1 @@
+"""Functions that cross between PyTorch and JAX."""

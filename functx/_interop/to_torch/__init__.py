@@ -1,0 +1,1 @@
+"""Functions of arrays, called with PyTorch's tensors and differentiated by PyTorch."""
