@@ -41,9 +41,20 @@ def power_and_rest(x: Array) -> tuple[Array, Array]:
     """$2^k$ and $r$ with $e^x = 2^k (1 + r)$, for $x$ from -700 to 700."""
     whole = lax.round(x * np.float64(1 / math.log(2)), lax.RoundingMethod.TO_NEAREST_EVEN)
     part = x - whole * np.float64(math.log(2))
+    return _power(whole), part * by_halves(_EXPONENTIAL, part)
+
+
+def exponential_to_2(x: Array) -> Array:
+    """$2^x$ for $x$ from -1022 to 1023; of whole numbers it is exact."""
+    whole = lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
+    part = (x - whole) * np.float64(math.log(2))
+    return _power(whole) * (np.float64(1) + part * by_halves(_EXPONENTIAL, part))
+
+
+def _power(whole: Array) -> Array:
+    """Two to the power of whole numbers from -1022 to 1023."""
     exponent = lax.bitcast_convert_type(whole + _WHOLE, np.int64)
-    power = lax.bitcast_convert_type((exponent + np.int64(1023)) << np.int64(52), np.float64)
-    return power, part * by_halves(_EXPONENTIAL, part)
+    return lax.bitcast_convert_type((exponent + np.int64(1023)) << np.int64(52), np.float64)
 
 
 def logarithm(x: Array) -> Array:
