@@ -73,7 +73,7 @@ def scaled_complement(x: Array) -> Array:
 
 
 def fall(x: Array) -> Array:
-    r"""$-\mathrm{erfcx}'(x) = \tfrac{2}{\sqrt\pi} - 2x\,\mathrm{erfcx}(x)$, which cancels above 0."""
+    r"""$-\mathrm{erfcx}'(x) = \tfrac{2}{\sqrt\pi} - 2x\,\mathrm{erfcx}(x)$; above 0 it cancels."""
     size = jnp.clip(x, 0, 1e36)
     below = 2 / math.sqrt(math.pi) - 2 * x * scaled_complement(jnp.minimum(x, 0))
     return jnp.where(x < 0, below, by_halves(_FALL, size) / by_halves(_FALL_BELOW, size))
