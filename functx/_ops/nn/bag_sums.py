@@ -35,9 +35,7 @@ def _summed(
     """Linear in the table, but for the `fill` that stands for rows that do not exist."""
     wide = accumulator(dtype)
 
-    def row(weight: Array, index: Array) -> Array:
-        out = weight.at[index].get(mode="fill", fill_value=fill).astype(wide)
-        return out if padding is None else jnp.where((index == padding)[..., None], 0, out)
+    row = _reading(dtype, padding, fill)
 
     def walked(weight: Array, index: Array) -> Array:
         step = lambda total, index: (total + row(weight, index), None)
@@ -59,6 +57,16 @@ def _summed(
         ),
         name="nn.functional.embedding_bag",
     )
+
+
+def _reading(dtype: np.dtype, padding: int | None, fill: float) -> Callable[[Array, Array], Array]:
+    """What reads rows of a table of this dtype: 0 for the padding, `fill` for those beyond it."""
+
+    def rows(weight: Array, index: Array) -> Array:
+        out = weight.at[index].get(mode="fill", fill_value=fill).astype(accumulator(dtype))
+        return out if padding is None else jnp.where((index == padding)[..., None], 0, out)
+
+    return rows
 
 
 def _spread(rows: int, dtype: np.dtype, padding: int | None) -> Callable[[Array, Array], Array]:
@@ -105,14 +113,12 @@ def sums_of_bags(
     n = index.shape[0]
     steps = as_number(-(-_UNEVEN * n // number), np.int32)
 
-    def row(weight: Array, index: Array, fill: float) -> Array:
-        out = weight.at[index].get(mode="fill", fill_value=fill).astype(wide)
-        return out if padding is None else jnp.where((index == padding)[..., None], 0, out)
-
     def added(fill: float) -> Callable[..., Array]:
+        row = _reading(dtype, padding, fill)
+
         def one_by_one(weight: Array, index: Array, offsets: Array, bags: Array) -> Array:
             none = jnp.zeros((number, weight.shape[1]), wide)
-            return none.at[bags].add(row(weight, index, fill), mode="drop")
+            return none.at[bags].add(row(weight, index), mode="drop")
 
         def walked(weight: Array, index: Array, offsets: Array, bags: Array) -> Array:
             starts = jnp.sort(offsets).astype(np.int32)
@@ -125,14 +131,14 @@ def sums_of_bags(
                 k, total = state
                 inside = k < sizes
                 at = index.at[jnp.where(inside, starts + k, 0)].get(mode="clip")
-                more = jnp.where(inside[:, None], row(weight, at, fill), 0)
+                more = jnp.where(inside[:, None], row(weight, at), 0)
                 return k + np.int32(1), total + more
 
             def side_by_side() -> Array:
                 # In lanes both ways are computed: the limit is for those that do not take this one.
                 limit = jnp.minimum(longest, steps)
                 none = jnp.zeros((number, weight.shape[1]), wide)
-                return lax.while_loop(lambda s: s[0] < limit, step, (np.int32(0), none))[1]
+                return lax.while_loop(lambda s: s[0] < limit, step, (jnp.int32(0), none))[1]
 
             return lax.cond(
                 longest <= steps, side_by_side, lambda: one_by_one(weight, index, offsets, bags)
