@@ -12,6 +12,7 @@ import numpy as np
 
 from functx._core import explain_unknown_keywords, fail
 from functx._core.context.grad_modes import outside_grad_mode
+from functx._core.context.user_contexts import lookups_are_sought
 from functx._transforms.arguments import (
     Argnums,
     checked_argnums,
@@ -167,7 +168,8 @@ class _Call(NamedTuple):
 
     def differentiated(self, tables: Any, others: Any, paths: tuple[str, ...]) -> tuple[Any, ...]:
         """The value, aux, the rows of the tables and the gradients of the others."""
-        recorded = record(self._pair, *tables, *others)
+        with lookups_are_sought(True):
+            recorded = record(self._pair, *tables, *others)
         named = leaves_with_paths(tables, paths[: len(tables)])
         leaves = [x for _, x in named]
         program = with_open_lookups(recorded.closed, leaves)

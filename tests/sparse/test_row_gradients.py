@@ -42,6 +42,16 @@ def test_rows_of_embeddings(options):
     hold(bag)
 
 
+@pytest.mark.parametrize("mode", ["mean", "sum"])
+@pytest.mark.parametrize("offsets", [None, jnp.asarray([0, 9])])
+def test_rows_of_long_bags(mode, offsets):
+    """These are summed without their lookups in the program where nobody looks for them."""
+    numbers = jnp.tile(NUMBERS.ravel(), 5)[:18].reshape(2, 9)
+    numbers = numbers if offsets is None else numbers.ravel()
+    rows = hold(lambda table: (F.embedding_bag(numbers, table, offsets, mode=mode) ** 2).sum())
+    assert rows.nse == 18
+
+
 LOOKUPS = {
     "index": lambda table: (table[NUMBERS] ** 2).sum(),
     "negative": lambda table: (table[jnp.asarray([-1, 3])] ** 2).sum(),

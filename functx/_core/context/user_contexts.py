@@ -163,3 +163,4 @@ checking_results = UserContext(__name__, False)  # set by functx.debug.checking
 wrapping_losses = UserContext(__name__, None)  # set by functx.memory, which tries checkpoints
 showing_singular = UserContext(__name__, False)  # set by functx.debug.detect_anomaly
 in_place_of_rules = UserContext(__name__, None)  # set by functx.testing.conventions
+lookups_are_sought = UserContext(__name__, False)  # set by functx.sparse.row_grad

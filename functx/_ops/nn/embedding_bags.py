@@ -17,6 +17,7 @@ from functx._core import (
     describe,
     Index,
     index_in_range,
+    known,
     operator,
     Promote,
     RealScalar,
@@ -25,9 +26,11 @@ from functx._core import (
     Size,
     UnpromotedArray,
 )
+from functx._core.context.user_contexts import lookups_are_sought
 from functx._core.numbers.bitwise_comparison import ordered_bits
 
-from .table_rows import is_table, rows_of_table
+from .bag_sums import LEAST, sums_of_bags, sums_of_equal_bags
+from .table_rows import check_table, is_table, rows_of_table
 
 
 __all__ = ["embedding_bag"]
@@ -135,15 +138,17 @@ def embedding_bag(
     """
     index = jnp.asarray(input)
     _check(index, weight, offsets, mode, per_sample_weights, scale_grad_by_freq)
+    bags = _bags(index, offsets, include_last_offset)
+    plain = per_sample_weights is None and max_norm is None and not scale_grad_by_freq
+    if mode != "max" and plain and _long_enough(index, weight, bags[1]):
+        check_table(index, weight, padding_idx, sparse)
+        return _sums_or_means(index, weight, offsets, *bags, mode, padding_idx)
     options = (max_norm, norm_type, scale_grad_by_freq, sparse)
     rows = rows_of_table(index, weight, padding_idx, *options)
     rows = rows.astype(accumulator(rows.dtype))
     if per_sample_weights is not None:
         rows = rows * per_sample_weights.astype(rows.dtype)[..., None]
-    counted = jnp.ones(index.shape, bool)
-    if padding_idx is not None:
-        counted = index != padding_idx % weight.shape[0]
-    bags = _bags(index, offsets, include_last_offset)
+    counted = _counted(index, weight, padding_idx)
     reduce = {"sum": _sums, "mean": _means, "max": _maxima}[mode]
     width = weight.shape[-1]
     out = reduce(rows.reshape(index.size, width), counted.ravel(), *bags)
@@ -199,6 +204,43 @@ def _bags(index: Array, offsets: Array | None, include_last: bool) -> tuple[Arra
     return jnp.cumsum(begun) - 1, offsets.size - include_last
 
 
+def _counted(index: Array, weight: Array, padding_idx: int | None) -> Array:
+    if padding_idx is None:
+        return jnp.ones(index.shape, bool)
+    return index != padding_idx % weight.shape[0]
+
+
+def _long_enough(index: Array, weight: Array, number: Size) -> bool:
+    """Whether bags have rows enough for sums that do not hold all rows in memory."""
+    if lookups_are_sought.value:
+        return False
+    if not (known(number) and known(index.size) and weight.ndim == 2 and known(weight.shape[0])):
+        return False
+    return number > 0 and weight.shape[0] > 0 and index.size >= LEAST * number
+
+
+def _sums_or_means(
+    index: Array,
+    weight: Array,
+    offsets: Array | None,
+    bags: Array | None,
+    number: int,
+    mode: str,
+    padding_idx: int | None,
+) -> Array:
+    rows = weight.shape[0]
+    beyond = jnp.where(index < 0, rows, index)
+    padding = None if padding_idx is None else padding_idx % rows
+    if offsets is None or bags is None:
+        out = sums_of_equal_bags(weight, beyond, padding)
+    else:
+        out = sums_of_bags(weight, beyond, offsets, bags, number, padding)
+    if mode == "mean":
+        counted = _counted(index, weight, padding_idx)
+        out = _share_of(out, counted.ravel(), bags, number)
+    return out.astype(weight.dtype)
+
+
 def _each_bag(x: Array, number: int) -> Array:
     """`[bags, rows of a bag, ...]` for bags of the same size."""
     return x.reshape(number, x.shape[0] // max_dim(number, 1), *x.shape[1:])
@@ -223,8 +265,13 @@ def _sums(rows: Array, counted: Array, bags: Array | None, number: int) -> Array
 
 
 def _means(rows: Array, counted: Array, bags: Array | None, number: int) -> Array:
-    sizes = _total(counted.astype(rows.dtype), bags, number)
-    return _sums(rows, counted, bags, number) / jnp.maximum(sizes, 1)[:, None]
+    return _share_of(_sums(rows, counted, bags, number), counted, bags, number)
+
+
+def _share_of(total: Array, counted: Array, bags: Array | None, number: int) -> Array:
+    """Sums of bags by how many rows each has."""
+    sizes = _total(counted.astype(total.dtype), bags, number)
+    return total / jnp.maximum(sizes, 1)[:, None]
 
 
 def _maxima(rows: Array, counted: Array, bags: Array | None, number: int) -> Array:

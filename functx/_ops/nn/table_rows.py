@@ -39,24 +39,8 @@ def rows_of_table(
     """`[*n, width]` rows of a table `[rows, width]` for `[*n]` numbers; a row that does not exist
     is NaN.
     """
-    if sparse:
-        refuse(
-            "`sparse` gradients do not exist: that of a table is dense",
-            hint="leave it out; functx.sparse.row_grad gives the gradient of a table as the rows "
-            "that were looked up",
-            error=ValueError,
-        )
-    if category(index.dtype) != 1:
-        refuse(f"`input` must hold integers, got {describe(index)}", error=TypeError)
-    if weight.ndim != 2:
-        refuse(f"`weight` must have 2 dimensions, got {describe(weight)}")
+    check_table(index, weight, padding_idx, sparse)
     rows = weight.shape[0]
-    if padding_idx is not None:
-        if not -rows <= padding_idx < rows:
-            refuse(
-                f"`padding_idx` must lie in [{-rows}, {rows - 1}], got {padding_idx}",
-                error=IndexError,
-            )
     beyond = jnp.where(index < 0, rows, index)
     fill = jnp.nan if category(weight.dtype) >= 2 else 0
     if rows == 0:
@@ -78,6 +62,28 @@ def rows_of_table(
         share = 1 / counts.at[beyond].get(mode="fill", fill_value=1)[..., None]
         out = _with_share(out, share)
     return out
+
+
+def check_table(index: Array, weight: Array, padding_idx: int | None, sparse: bool) -> None:
+    """Refuses arguments that are no row numbers and no table."""
+    if sparse:
+        refuse(
+            "`sparse` gradients do not exist: that of a table is dense",
+            hint="leave it out; functx.sparse.row_grad gives the gradient of a table as the rows "
+            "that were looked up",
+            error=ValueError,
+        )
+    if category(index.dtype) != 1:
+        refuse(f"`input` must hold integers, got {describe(index)}", error=TypeError)
+    if weight.ndim != 2:
+        refuse(f"`weight` must have 2 dimensions, got {describe(weight)}")
+    rows = weight.shape[0]
+    if padding_idx is not None:
+        if not -rows <= padding_idx < rows:
+            refuse(
+                f"`padding_idx` must lie in [{-rows}, {rows - 1}], got {padding_idx}",
+                error=IndexError,
+            )
 
 
 # These return one array as it is, with the gradient of another computation.

@@ -19,6 +19,7 @@ from functx._core import (
     default_float,
     is_number,
     operator,
+    platform_dependent,
     Promote,
     Requirement,
     Scalar,
@@ -34,6 +35,7 @@ from .logarithms import logarithm
 from .near_one import exponential_less_1, logarithm_of_1_plus
 from .operands import check_floating
 from .other_bases import exponential_to_2, logarithm_to_2, logarithm_to_10
+from .rounded_once import log_of_odds
 
 
 __all__ = [
@@ -206,6 +208,12 @@ def _outside(x: Array, eps: Array) -> tuple[Array, Array]:
 def _log_of_odds(x: Array, eps: Array) -> Array:
     below, above = _outside(x, eps)
     x = jnp.where(below, eps, jnp.where(above, 1 - eps, x))
+    if x.dtype == np.float32:
+        return platform_dependent(x, cpu=log_of_odds, default=_log_of_odds_by_parts)
+    return _log_of_odds_by_parts(x)
+
+
+def _log_of_odds_by_parts(x: Array) -> Array:
     # Near 1/2 the odds are near 1, where the logarithm has its root.
     low = x < 0.25
     away = jnp.where(low, 0, (2 * x - 1) / (1 - x))

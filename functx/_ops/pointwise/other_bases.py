@@ -11,11 +11,12 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import category
+from functx._core import category, platform_dependent
 from functx._core.rules.custom_derivatives import derivative_rules
 
 from .binary_parts import mantissa_and_exponent, scaled
 from .logarithms import logarithm
+from .rounded_once import power_of_2
 
 
 # $\log_{10} 2$ in two parts; products of the first with exponents are exact.
@@ -43,6 +44,12 @@ def logarithm_to_10(x: Array) -> Array:
 def _exponential_forward(x: Array) -> Array:
     if category(x.dtype) == 3:
         return lax.exp2(x)
+    if x.dtype == np.float32:
+        return platform_dependent(x, cpu=power_of_2, default=_by_exponential)
+    return _by_exponential(x)
+
+
+def _by_exponential(x: Array) -> Array:
     beyond = np.asarray(2 * jnp.finfo(x.dtype).maxexp, x.dtype)
     x = lax.clamp(-beyond, x, beyond)
     whole = lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)

@@ -1,9 +1,9 @@
 """Products of matrices and vectors.
 
-All of them are one `lax.dot_general`. Its precision is JAX's: full float32 on CPUs, and on
-accelerators what `jax.default_matmul_precision` says, which may be TF32 or bfloat16 passes;
-`with jax.default_matmul_precision("highest"):` asks for full float32 everywhere. Halves
-accumulate in float32, integers wrap around in their own dtype.
+All of them are one `lax.dot_general`, but for many small matrices on CPUs. Its precision is JAX's:
+full float32 on CPUs, and on accelerators what `jax.default_matmul_precision` says, which may be
+TF32 or bfloat16 passes; `with jax.default_matmul_precision("highest"):` asks for full float32
+everywhere. Halves accumulate in float32, integers wrap around in their own dtype.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from functx._core import (
 )
 
 from .operands import check_inner, check_ranks
+from .small_products import many_small, small_products
 
 
 __all__ = ["bmm", "dot", "matmul", "mm", "mv"]
@@ -54,6 +55,8 @@ def matmul(input: ArrayOnly, other: ArrayOnly) -> Array:
             "the last dimension of `input` must be as long as the rows of `other`, "
             f"got {describe(input)} and {describe(other)}"
         )
+    if many_small(input, other):
+        return small_products(input, other)
     return jnp.matmul(input, other)
 
 
@@ -92,6 +95,8 @@ def bmm(input: ArrayOnly, mat2: ArrayOnly) -> Array:
             hint="functx.matmul broadcasts the batch",
         )
     check_inner(input, mat2, "mat2")
+    if many_small(input, mat2):
+        return small_products(input, mat2)
     return lax.dot_general(input, mat2, (((2,), (1,)), ((0,), (0,))))
 
 

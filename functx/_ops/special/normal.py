@@ -11,6 +11,7 @@ from functx._core import Accepts, ArrayLike, Autocast, operator, Promote
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.error_functions import error_slope
 
+from . import single_tails
 from .gaussian_tails import (
     complement,
     error_function,
@@ -162,19 +163,19 @@ def log_ndtr(input: ArrayLike) -> Array:
 
 
 _erfc = derivative_rules(
-    widened(complement),
+    widened(complement, single_tails.complement),
     jvp=lambda primals, output, tangents: -tangents[0] * error_slope(primals[0]),
     name="erfc",
 )
 _erfinv = derivative_rules(
-    widened(error_function_inverse),
+    widened(error_function_inverse, single_tails.error_function_inverse),
     jvp=lambda primals, output, tangents: (
         tangents[0] * (0.5 * math.sqrt(math.pi) * jnp.exp(output * output))
     ),
     name="erfinv",
 )
 _ndtr = derivative_rules(
-    widened(normal_distribution),
+    widened(normal_distribution, single_tails.normal_distribution),
     jvp=lambda primals, output, tangents: (
         tangents[0] * (math.sqrt(0.5 / math.pi) * jnp.exp(-0.5 * primals[0] * primals[0]))
     ),
@@ -194,12 +195,12 @@ def _slope_of_quantile(p: Array, x: Array) -> Array:
 
 # The slope $s$ has the derivative $x s^2$ on the curve.
 _quantile_slope = derivative_rules(
-    widened(_slope_of_quantile),
+    widened(_slope_of_quantile, single_tails.slope_of_quantile),
     jvp=lambda primals, output, tangents: tangents[0] * ((primals[1] * output) * output),
     name="ndtri",
 )
 _ndtri = derivative_rules(
-    widened(normal_quantile),
+    widened(normal_quantile, single_tails.normal_quantile),
     jvp=lambda primals, output, tangents: tangents[0] * _quantile_slope(primals[0], output),
     name="ndtri",
 )
@@ -207,14 +208,14 @@ _ndtri = derivative_rules(
 
 # The slope $s = \varphi(x) / \Phi(x)$ has the derivative $-s (x + s)$, whose sum nearly cancels.
 _slope_of_log = derivative_rules(
-    widened(_slope_of_log_forward),
+    widened(_slope_of_log_forward, single_tails.slope_of_log),
     jvp=lambda primals, output, tangents: (
         -tangents[0] * output * (math.sqrt(0.5) * relative_fall(-math.sqrt(0.5) * primals[0]))
     ),
     name="special.log_ndtr",
 )
 _log_ndtr = derivative_rules(
-    widened(log_normal_distribution),
+    widened(log_normal_distribution, single_tails.log_normal_distribution),
     jvp=lambda primals, output, tangents: tangents[0] * _slope_of_log(primals[0]),
     name="special.log_ndtr",
     of="primals",

@@ -16,6 +16,7 @@ from jax import Array
 
 from functx._core.rules.custom_derivatives import derivative_rules
 
+from . import single_tails
 from .gaussian_tails import scaled_complement
 from .wide import widened
 
@@ -76,8 +77,9 @@ def relative_fall(x: Array) -> Array:
 def _moment(n: int) -> Callable[[Array], Array]:
     """$F_n$ with derivatives of all orders."""
     forward = scaled_complement if n == 0 else lambda x: scaled_complement(x) * _share(0, n, x)
+    single = {0: single_tails.scaled_complement, 1: single_tails.fall}.get(n)
     return derivative_rules(
-        widened(forward),
+        widened(forward, single),
         jvp=lambda primals, output, tangents: -tangents[0] * _moment(n + 1)(primals[0]),
         name="special.erfcx",
         of="primals",
@@ -87,7 +89,7 @@ def _moment(n: int) -> Callable[[Array], Array]:
 def _ratio(n: int) -> Callable[[Array], Array]:
     """$F_n / F_{n - 1}$ with derivatives of all orders."""
     return derivative_rules(
-        widened(lambda x: _share(n - 1, n, x)),
+        widened(lambda x: _share(n - 1, n, x), single_tails.relative_fall if n == 1 else None),
         jvp=lambda primals, output, tangents: (
             tangents[0] * (output * (output - _ratio(n + 1)(primals[0])))
         ),

@@ -31,6 +31,9 @@ def samples(make: Make) -> Iterator[Sample]:
     yield edge(make.put([[0, 2, 3]], "int64"), make(4, 2), max_norm=0.5, norm_type=1.0)
     yield edge(make(4, 2), make.index(4, 1, 2))
     yield call(make.index(4, 0), make(4, 2), make.put([0, 0], "int64"))
+    # Long bags are summed in another way.
+    yield call(make.index(4, 1, 9), make(4, 2))
+    yield call(make.index(4, 17), make(4, 2), make.put([0, 8], "int64"), mode="sum", padding_idx=1)
 
 
 def maximum_samples(make: Make) -> Iterator[Sample]:

@@ -49,6 +49,7 @@ def bmm_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 3, 1), make(1, 1, 2))
     yield call(make(0, 2, 3), make(0, 3, 1))
     yield call(make(2, 2, 0), make(2, 0, 2))
+    yield call(make(64, 3, 3), make(64, 3, 3))  # many small ones, which are multiplied otherwise
 
 
 def bmm_refusals(make: Make) -> Iterator[Refusal]:
