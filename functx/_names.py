@@ -44,6 +44,7 @@ TOOLS = (
     "curvature",
     "func",
     "implicit",
+    "interop",
     "memory",
     "nested",
     "profiler",

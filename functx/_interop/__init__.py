@@ -1,0 +1,1 @@
+"""Programs of other libraries as functions of functx, and the other way round."""
