@@ -30,6 +30,7 @@ FLOORS = [
     "_curvature",
     "_sparsity",
     "_nested",
+    "_interop",
     "(facade)",
     "testing",
     "cli",

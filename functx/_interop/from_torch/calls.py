@@ -31,7 +31,9 @@ def check_leaves(leaves: list[Any]) -> None:
     for x in leaves:
         if is_array(x):
             if not known(*np.shape(x)):
-                hint = "torch.export.export(module, args, dynamic_shapes=...) gives a program for it"
+                hint = (
+                    "torch.export.export(module, args, dynamic_shapes=...) gives a program for it"
+                )
                 message = f"a module is exported for sizes that are numbers, got {describe(x)}"
                 fail("from_torch", message, hint=hint, error=ValueError)
             continue

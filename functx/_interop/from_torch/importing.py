@@ -1,4 +1,4 @@
-"""`from_torch`: a PyTorch module, or an exported program of one, as a function of its parameters."""
+"""`from_torch`: a PyTorch module or an exported program as a function of its parameters."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def from_torch(module_or_exported_program: Any) -> ImportedModel:
       `torch.export.ExportedProgram`, which keeps its mode and its shapes, and runs at any size in
       the range of its dynamic dimensions.
 
-    Returns an `ImportedModel`: `.params`, `.frozen` and `.buffers` are dicts from PyTorch's names to
-    arrays, which share the module's memory where that is possible; `model(params, x)` evaluates, and
-    `model.apply(params, buffers, x, train=True, key=key)` trains. Only an import and an export need
-    PyTorch: a function that was compiled or saved (`functx.aot`) does not.
+    Returns an `ImportedModel`: `.params`, `.frozen` and `.buffers` are dicts from PyTorch's names
+    to arrays, which share the module's memory where that is possible; `model(params, x)` evaluates,
+    and `model.apply(params, buffers, x, train=True, key=key)` trains. Only an import and an export
+    need PyTorch: a function that was compiled or saved (`functx.aot`) does not.
 
-    Errors: ImportError without PyTorch; TypeError for anything else. A call whose module contains an
-    operator that functx lacks raises NotImplementedError with the operator, the line of the model
-    and the remedy, `functx.interop.register`.
+    Errors: ImportError without PyTorch; TypeError for anything else. A call whose module contains
+    an operator that functx lacks raises NotImplementedError with the operator, the line of the
+    model and the remedy, `functx.interop.register`.
     """
     if importlib.util.find_spec("torch") is None:
         fail(

@@ -143,8 +143,10 @@ class ImportedModel:
         if wide not in self._facts:
             dtypes = self._source.dtypes
             self._facts[wide] = tuple(
-                {name: ArrayFacts(x.shape, available(np.dtype(_numpy(dtypes[name]))))
-                 for name, x in each.items()}
+                {
+                    name: ArrayFacts(x.shape, available(np.dtype(_numpy(dtypes[name]))))
+                    for name, x in each.items()
+                }
                 for each in (self.params, self.frozen, self.buffers)
             )
         return self._facts[wide]

@@ -35,7 +35,7 @@ class CatalogCall:
 
 @dataclasses.dataclass(frozen=True)
 class ImportedStep:
-    """One call: its function, its arguments with `Numbered` for values, and where it was written."""
+    """One call: a function, arguments with `Numbered` for values, and where it was written."""
 
     target: str  # PyTorch's name: "aten.add.Tensor"
     function: Callable[..., Any]
@@ -62,8 +62,8 @@ class ImportedStep:
 class ImportedProgram:
     """Steps from inputs to outputs.
 
-    The inputs are the first values, then come constants; `outputs` is a tuple of numbered values and
-    of plain ones.
+    The inputs are the first values, then come constants; `outputs` is a tuple of numbered values
+    and of plain ones.
     """
 
     inputs: int
@@ -96,7 +96,7 @@ class ImportedProgram:
 
 
 def _note(error: Exception, step: ImportedStep) -> None:
-    """Says which line of the model an error is from; a step inside of another's program is first."""
+    """Says which line of the model an error is from: that of the innermost step."""
     if not any(note.startswith("from_torch: ") for note in getattr(error, "__notes__", ())):
         written = f", from {step.written}" if step.written else ""
         error.add_note(f"from_torch: in {step.target}{written}")
@@ -124,9 +124,7 @@ def numbered(x: Any) -> list[int]:
     return []
 
 
-def spent_values(
-    read: Sequence[Sequence[int]], kept: Sequence[int]
-) -> list[tuple[int, ...]]:
+def spent_values(read: Sequence[Sequence[int]], kept: Sequence[int]) -> list[tuple[int, ...]]:
     """For each step, by what it reads, the values that may go after it: none that is `kept`."""
     last: dict[int, int] = {}
     for at, numbers in enumerate(read):

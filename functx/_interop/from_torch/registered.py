@@ -17,8 +17,8 @@ _registered: dict[str, Callable[..., object]] = {}
 def register(operator: str) -> Callable[[_F], _F]:
     """Makes a function what `from_torch` calls for an operator of PyTorch's or of a library of it.
 
-    - `operator`: its name with its namespace, such as `"mylib::scale"` or `"aten::_standard_gamma"`,
-      for all overloads; `"mylib::scale.Tensor"` is one of them.
+    - `operator`: its name with its namespace, such as `"mylib::scale"` or
+      `"aten::_standard_gamma"`, for all overloads; `"mylib::scale.Tensor"` is one of them.
 
     The function takes the operator's arguments as its schema has them, arrays for tensors, strings
     such as `"float32"` for dtypes, and returns an array or a tuple of arrays. What is registered

@@ -57,9 +57,7 @@ def mapped(body: Body, xs: Sequence[Any], additional: Sequence[Any] = ()) -> Any
     return lax.map(lambda x: _arrays(body(*x, *additional)), tuple(xs))
 
 
-def associative_scan(
-    combine_fn: Body, xs: Sequence[Any], additional: Sequence[Any] = ()
-) -> Any:
+def associative_scan(combine_fn: Body, xs: Sequence[Any], additional: Sequence[Any] = ()) -> Any:
     """`associative_scan` of PyTorch's along the first dimension."""
     one = lambda a, b: _arrays(combine_fn(*a, *b, *additional))
     return lax.associative_scan(jax.vmap(one), tuple(xs))

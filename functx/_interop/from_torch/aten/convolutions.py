@@ -93,9 +93,7 @@ def transposed_with_kernel_size(
     return convolution(input, weight, bias, stride, padding, dilation, True, output_padding, 1)
 
 
-def patches(
-    input: Array, kernel_size: Any, dilation: Any, padding: Any, stride: Any
-) -> Array:
+def patches(input: Array, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Array:
     """Windows as columns."""
     return OPERATORS["nn.functional.unfold"](
         input, tuple(kernel_size), tuple(dilation), tuple(padding), tuple(stride)

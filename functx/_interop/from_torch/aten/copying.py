@@ -20,7 +20,7 @@ def cast(input: Array, dtype: str | None = None, **_: Any) -> Array:
     target = as_dtype(dtype)
     if input.dtype == target:
         return input
-    if target == bool:
+    if category(target) == 0:
         return OPERATORS["ne"](input, 0)
     if category(input.dtype) == 3 and category(target) != 3:
         input = lax.real(input)

@@ -112,8 +112,13 @@ _OUT = LeftOut("variants with out=", "", "call the operator without out=")
 
 def left_out(schema: AtenSchema) -> LeftOut | None:
     """The family of operators that are left out to which this one belongs, if any."""
-    if any(name == "out" or name.startswith("out") and schema.overload.endswith("out")
-           for name, _ in schema.arguments) and schema.mutable:
+    if (
+        any(
+            name == "out" or name.startswith("out") and schema.overload.endswith("out")
+            for name, _ in schema.arguments
+        )
+        and schema.mutable
+    ):
         return _OUT
     for family in _BY_NAME:
         if re.fullmatch(family.pattern, schema.name):

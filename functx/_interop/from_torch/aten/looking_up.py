@@ -83,9 +83,7 @@ def nll_loss_and_weight(
     return nll_loss(input, target, weight, reduction, ignore_index), None
 
 
-def multilabel_margin_loss(
-    input: Array, target: Array, reduction: int
-) -> tuple[Array, None]:
+def multilabel_margin_loss(input: Array, target: Array, reduction: int) -> tuple[Array, None]:
     """A margin loss of several classes."""
     return OPERATORS["nn.functional.multilabel_margin_loss"](
         input, target, reduction=reduction_name(reduction)

@@ -97,9 +97,7 @@ def frobenius_norm(input: Array, dim: Sequence[int] = (), keepdim: bool = False)
     return OPERATORS["linalg.vector_norm"](input, 2, tuple(dim) or None, keepdim)
 
 
-def nuclear_norm(
-    input: Array, dim: Sequence[int] = (-2, -1), keepdim: bool = False
-) -> Array:
+def nuclear_norm(input: Array, dim: Sequence[int] = (-2, -1), keepdim: bool = False) -> Array:
     """The sum of singular values."""
     return OPERATORS["linalg.matrix_norm"](input, "nuc", tuple(dim), keepdim)
 
@@ -189,6 +187,11 @@ def fft_of_complex(input: Array, dim: Any, normalization: int, forward: bool) ->
     """The Fourier transform, or its inverse."""
     norm = _NORMS[normalization][0 if forward else 1]
     return OPERATORS["fft.fftn" if forward else "fft.ifftn"](input, dim=tuple(dim), norm=norm)
+
+
+def short_time(input: Array, n_fft: int, **options: Any) -> Array:
+    """The Fourier transforms of windows, none of which reaches beyond the ends."""
+    return OPERATORS["stft"](input, n_fft, center=False, **options)
 
 
 def svd(

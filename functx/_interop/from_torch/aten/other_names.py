@@ -1,7 +1,7 @@
 """What ATen has under another name or another signature than the catalog, each with the reason.
 
-A key is a name, for all overloads, or a name with an overload. All else in ATen is found by what the
-catalog declares.
+A key is a name, for all overloads, or a name with an overload. All else in ATen is found by what
+the catalog declares.
 """
 
 from __future__ import annotations
@@ -183,9 +183,7 @@ OTHER_NAMES: dict[str, OtherName] = {
     "col2im": _by(convolutions.from_patches, "fold of torch.nn.functional"),
     # Normalization, activation, dropout
     "_native_batch_norm_legit_functional": _by(normalizing.batch_norm_and_stats, _STATISTICS),
-    "_native_batch_norm_legit_no_training": _by(
-        normalizing.batch_norm_of_statistics, _STATISTICS
-    ),
+    "_native_batch_norm_legit_no_training": _by(normalizing.batch_norm_of_statistics, _STATISTICS),
     "_native_batch_norm_legit.no_stats": _by(
         normalizing.batch_norm_without_statistics, _STATISTICS
     ),
@@ -274,9 +272,11 @@ OTHER_NAMES: dict[str, OtherName] = {
         )
         for overload in ("", "dim")
     },
+    "cdist": _by(multiplying.distances, _NUMBERS),
     "_cdist_forward": _by(multiplying.distances, _INTERNAL),
     "_euclidean_dist": _by(multiplying.distances, _INTERNAL),
     "_pdist_forward": _by(multiplying.distances_of_rows, _INTERNAL),
+    "stft.": _by(multiplying.short_time, "PyTorch pads in Python, and its kernel does not"),
     "_fft_r2c": _by(multiplying.fft_of_real, _NUMBERS),
     "_fft_c2r": _by(multiplying.fft_to_real, _NUMBERS),
     "_fft_c2c": _by(multiplying.fft_of_complex, _NUMBERS),

@@ -34,9 +34,7 @@ def index_put(
     return OPERATORS["index_put"](input, tuple(indices), values, accumulate)
 
 
-def masked_index(
-    input: Array, mask: Array, indices: Sequence[Array | None], fill: Any
-) -> Array:
+def masked_index(input: Array, mask: Array, indices: Sequence[Array | None], fill: Any) -> Array:
     """`input[indices]` where `mask` is true, and `fill` elsewhere."""
     safe = [None if i is None else OPERATORS["where"](mask, i, 0) for i in indices]
     return OPERATORS["where"](mask, index(input, safe), fill)
@@ -76,8 +74,11 @@ def unique(
     input: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> tuple[Array | None, ...]:
     """The different elements, where each came from, and how often."""
-    return _with_gaps(OPERATORS["unique"](input, True, return_inverse, return_counts),
-                      return_inverse, return_counts)
+    return _with_gaps(
+        OPERATORS["unique"](input, True, return_inverse, return_counts),
+        return_inverse,
+        return_counts,
+    )
 
 
 def unique_rows(

@@ -53,8 +53,9 @@ def _dissolve(module: GraphModule, signature: Any) -> None:
 def _replace(module: GraphModule, region: Node, signature: Any) -> None:
     """Writes the steps of a region in its place."""
     enabled, body, *args = region.args
+    path: Any = body.target  # pyright: ignore[reportAttributeAccessIssue]
     graph = module.graph
-    inner: Any = module.get_submodule(body.target)  # pyright: ignore[reportAttributeAccessIssue]
+    inner: Any = module.get_submodule(path)
     places: dict[Node, Any] = {}
     given = iter(args)
     outputs: Any = ()
@@ -65,7 +66,7 @@ def _replace(module: GraphModule, region: Node, signature: Any) -> None:
             elif node.op == "output":
                 outputs = torch.fx.map_arg(node.args[0], lambda n: places[n])
             elif node.op == "get_attr":
-                name = f"{body.target}_{node.target}".replace(".", "_")  # pyright: ignore
+                name = f"{path}_{node.target}".replace(".", "_")
                 setattr(module, name, getattr(inner, node.target))
                 places[node] = graph.get_attr(name)
                 places[node].meta = copy.copy(node.meta)

@@ -95,7 +95,12 @@ class _Reader:
         spent = spent_values(read, numbered(outputs))
         steps = tuple(
             ImportedStep(
-                target, call.function, call.args, call.kwargs, self.numbers[node.name], gone,
+                target,
+                call.function,
+                call.args,
+                call.kwargs,
+                self.numbers[node.name],
+                gone,
                 written(node),
             )
             for (node, call, target), gone in zip(self.steps, spent, strict=True)

@@ -27,9 +27,11 @@ def source_of(given: Any) -> Source:
         return ProgramSource(given)
     if isinstance(given, torch.nn.Module):
         return ModuleSource(given)
-    hint = "torch.compile's and TorchScript's wrappers have the module inside" if callable(
-        given
-    ) else ""
+    hint = (
+        "torch.compile's and TorchScript's wrappers have the module inside"
+        if callable(given)
+        else ""
+    )
     fail(
         "from_torch",
         f"`module_or_exported_program` must be a torch.nn.Module or an ExportedProgram, "
@@ -152,10 +154,7 @@ class ProgramSource(_State):
         self.ranges = ranges_of(program)
         self._structure = filled_inputs(program, inputs)
         leaves = jax.tree.leaves(self._structure)
-        order = tuple(
-            next(i for i, leaf in enumerate(leaves) if leaf is each)
-            for each in inputs
-        )
+        order = tuple(next(i for i, leaf in enumerate(leaves) if leaf is each) for each in inputs)
         self._forward = self.forward(program, order, tuple(inputs))
 
     def fixed(self) -> Forward:

@@ -6,8 +6,6 @@ import collections
 from collections.abc import Iterator
 from typing import Any
 
-from torch.utils import _pytree as pytree
-
 
 def filled(spec: Any, leaves: Iterator[Any]) -> Any:
     """The tree that `spec` describes, with its leaves in order.
@@ -22,8 +20,8 @@ def filled(spec: Any, leaves: Iterator[Any]) -> Any:
     if spec.type in (dict, collections.OrderedDict, collections.defaultdict):
         names = spec.context[1] if spec.type is collections.defaultdict else spec.context
         return dict(zip(names, children, strict=True))
-    if pytree.is_namedtuple_class(spec.type) and not spec.type.__module__.startswith("torch"):
-        return spec.type(*children)
+    if spec.type is collections.namedtuple:
+        return spec.context(*children)
     names = _names(spec.context, len(children))
     if spec.type is not tuple and names is not None:
         return dict(zip(names, children, strict=True))
