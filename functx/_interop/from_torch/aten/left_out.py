@@ -38,7 +38,7 @@ _BY_NAME = [
         "quantised arithmetic",
         r".*quant.*|q_.*|.*qparams.*|fbgemm_.*|.*_int4pack.*|_weight_int.*|qscheme|int_repr|"
         r"_wrapped_.*linear_prepack|_saturate_weight_to_fp16|_mixed_dtypes_linear|_dyn_quant.*|"
-        r"_scaled_(grouped_)?mm.*|_int_mm|wrapped_.*|_empty_affine.*|_empty_per_channel.*",
+        r"_scaled_(grouped_)?mm.*|_int_mm|wrapped_.*|_fused_moving_avg_obs_.*|_empty_affine.*|_empty_per_channel.*",
         "import the model before it is quantised",
     ),
     LeftOut(
@@ -46,7 +46,7 @@ _BY_NAME = [
         r".*sparse.*|.*_cs[rc]_.*|.*_bs[rc]_.*|to_(cs|bs)[rc]|_?(crow|ccol|row|col)?_?indices(_copy)?|"
         r"_?values(_copy)?|_?coalesce|_?is_coalesced|_nnz|_dim[IV]|dense_dim|smm|sspaddmm|hspmm|"
         r"_spdiags|_spsolve|_to_dense|to_dense|_cslt.*|_rowwise_prune|_validate_.*|"
-        r"c(row|col)_indices_copy|(row|col)_indices_copy",
+        r"c(row|col)_indices_copy|(row|col)_indices_copy|_coalesced|_convert_indices_.*",
         "use dense weights, or functx.sparse by hand",
     ),
     LeftOut(
@@ -81,15 +81,25 @@ _BY_NAME = [
         r"is_non_overlapping_and_dense|is_strides_like_format|_copy_from.*|_propagate_.*|stride|"
         r"_lazy_clone|from_file|_pin_memory|slice_inverse|result_type|can_cast|is_nonzero|requires_grad|"
         r"data|_cast_to.*|layout|device|_(add|remove)_batch_dim|_to_cpu|(un)?flatten_dense_tensors|"
-        r"_reshape_copy|_shape_as_tensor|_reshape_from_tensor|_tensor_to_list|_list_to_tensor|"
-        r"_local_scalar_dense_.*|equal_storage|_make_dep_token|_cudnn_.*|__getstate__|_is_.*view.*|"
-        r"_nested_.*|_assert_tensor_metadata|sym_is_contiguous|sym_storage_offset|_use_.*",
+        r"_reshape_copy|cuda|_shape_as_tensor|_reshape_from_tensor|_tensor_to_list|_list_to_tensor|"
+        r"equal_storage|__getstate__|_is_.*view.*|"
+        r"sym_is_contiguous|sym_storage_offset",
         "they have no meaning for arrays; move them out of forward",
     ),
     LeftOut(
         "packed sequences",
         r"_pack_(padded_)?sequence|_pad_packed_sequence|pad_sequence",
         "run padded batches, or map the model of one sequence with functx.nested",
+    ),
+    LeftOut(
+        "what functx has no counterpart of",
+        r"_upsample_lanczos2d_aa|chalf|_histogramdd_.*|_autocast_to_.*",
+        "register a function for it: functx.interop.register",
+    ),
+    LeftOut(
+        "TorchScript's own functions",
+        r"(as_)?tensor|sorted|_no_grad_embedding_renorm_|__upsample.*|__interpolate",
+        "export the model with torch.export, which writes what they do",
     ),
     LeftOut(
         "distributed programs",
@@ -120,14 +130,18 @@ def left_out(schema: AtenSchema) -> LeftOut | None:
         and schema.mutable
     ):
         return _OUT
-    for family in _BY_NAME:
-        if re.fullmatch(family.pattern, schema.name):
-            return family
+    if (family := family_of_name(schema.name)) is not None:
+        return family
     if schema.mutable:
         return _WRITES
-    if schema.overload.endswith("hacked_twin") or not _on_tensors(schema):
+    if schema.overload.endswith(("hacked_twin", "sublist")) or not _on_tensors(schema):
         return _PYTHON
     return None
+
+
+def family_of_name(name: str) -> LeftOut | None:
+    """The family to which an operator belongs by its name alone, if any."""
+    return next((each for each in _BY_NAME if re.fullmatch(each.pattern, name)), None)
 
 
 def _on_tensors(schema: AtenSchema) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jax import Array
+import jax.numpy as jnp
+from jax import Array, lax
 
 from functx._core import OPERATORS
 
@@ -29,6 +30,20 @@ def embedding(
     return OPERATORS["nn.functional.embedding"](
         indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq
     )
+
+
+def embedding_renorm(input: Array, indices: Array, max_norm: float, norm_type: float) -> Array:
+    """A table whose rows at these indices have at most a norm.
+
+    Its derivative is that of the table as it was: PyTorch writes the rows unseen.
+    """
+    norm = OPERATORS["linalg.vector_norm"](input, norm_type, 1, True)
+    long = OPERATORS["gt"](norm, max_norm)
+    shorter = OPERATORS["mul"](input, max_norm / OPERATORS["add"](norm, 1e-7))
+    used = jnp.zeros(input.shape[0], bool).at[indices.reshape(-1)].set(True)
+    chosen = OPERATORS["logical_and"](long, used[:, None])
+    new = OPERATORS["where"](chosen, shorter, input)
+    return input + lax.stop_gradient(new - input)
 
 
 def embedding_bag(

@@ -140,6 +140,7 @@ OTHER_NAMES: dict[str, OtherName] = {
     "_unsafe_masked_index_put_accumulate": _by(picking.masked_index_put, "its transpose"),
     "split": _by(picking.split, "one size or several have one name in Python"),
     "split.": _by(picking.split_with_sizes, "one size or several have one name in Python"),
+    "slice_copy": _named("slice", _NO_COPY),
     "split_copy": _by(picking.split, "one size or several have one name in Python"),
     "unsafe_split": _by(picking.split, _UNSAFE),
     "unsafe_split_with_sizes": _by(picking.split_with_sizes, _UNSAFE),
@@ -292,6 +293,7 @@ OTHER_NAMES: dict[str, OtherName] = {
     # Tables and losses
     "embedding": _by(looking_up.embedding, "the table comes first"),
     "embedding_bag": _by(looking_up.embedding_bag, _STATISTICS),
+    "embedding_renorm": _by(looking_up.embedding_renorm, "what max_norm does to a table"),
     "_embedding_bag": _by(looking_up.embedding_bag, _STATISTICS),
     "_embedding_bag_forward_only": _by(looking_up.embedding_bag, _STATISTICS),
     "segment_reduce": _by(looking_up.segment_reduce, "indices are of its backward kernel"),
