@@ -2,11 +2,14 @@
 not."""
 
 import inspect
+import re
+from pathlib import Path
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from functx._core import OPERATORS
 from functx._interop.from_torch.aten.binding import declared_operator, lacks
 from functx._interop.from_torch.aten.left_out import family_of_name, left_out
 from functx._interop.from_torch.aten.other_names import HIGHER_ORDER, OTHER_NAMES
@@ -59,6 +62,13 @@ def test_functions_of_the_table_take_atens_names():
         ignored = {"generator", "dtype", "layout", "device", "pin_memory", "memory_format"}
         names = {"input" if name == "self" else name for name, _ in schema.arguments}
         assert names - ignored - {"non_blocking"} <= set(taken), f"{schema.name}.{schema.overload}"
+
+
+def test_the_table_names_operators_of_the_catalog():
+    folder = Path(inspect.getfile(family_of_name)).parent
+    for path in folder.glob("*.py"):
+        for name in re.findall(r'(?:OPERATORS\[|_named\()\s*"([^"]+)"', path.read_text()):
+            assert name in OPERATORS, f"{path.name}: {name}"
 
 
 def test_names_are_found_by_what_the_catalog_declares():

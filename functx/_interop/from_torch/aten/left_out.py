@@ -77,7 +77,7 @@ _BY_NAME = [
         "storage and bookkeeping of tensors",
         r"is_contiguous|storage_offset|get_device|is_inference|is_signed|is_neg|is_conj|is_leaf|"
         r"is_distributed|retains_grad|_version|output_nr|is_pinned|_?pin_memory|is_set_to|set|"
-        r"_?resize.*|_has_.*|is_same_size|element_size|_is_zerotensor|_efficientzerotensor|"
+        r"_?resize(_output)?|_has_.*|is_same_size|element_size|_is_zerotensor|_efficientzerotensor|"
         r"is_non_overlapping_and_dense|is_strides_like_format|_copy_from.*|_propagate_.*|stride|"
         r"_lazy_clone|from_file|_pin_memory|slice_inverse|result_type|can_cast|is_nonzero|requires_grad|"
         r"data|_cast_to.*|layout|device|_(add|remove)_batch_dim|_to_cpu|(un)?flatten_dense_tensors|"
@@ -112,6 +112,7 @@ _PYTHON = LeftOut(
     "",
     "export the model with torch.export, which computes with Python's own numbers",
 )
+_QUANTISED = _BY_NAME[1]
 _WRITES = LeftOut(
     "writes into their arguments",
     "",
@@ -134,6 +135,8 @@ def left_out(schema: AtenSchema) -> LeftOut | None:
         return family
     if schema.mutable:
         return _WRITES
+    if schema.overload == "quantized":
+        return _QUANTISED
     if schema.overload.endswith(("hacked_twin", "sublist")) or not _on_tensors(schema):
         return _PYTHON
     return None

@@ -51,12 +51,12 @@ def addmm_activation(
     out = OPERATORS["addmm"](input, mat1, mat2, beta=beta, alpha=alpha)
     if use_gelu:
         return OPERATORS["nn.functional.gelu"](out, "tanh")
-    return OPERATORS["relu"](out)
+    return OPERATORS["nn.functional.relu"](out)
 
 
 def add_relu(input: Array, other: Any, alpha: Any = 1) -> Array:
     """ReLU of a sum."""
-    return OPERATORS["relu"](OPERATORS["add"](input, other, alpha=alpha))
+    return OPERATORS["nn.functional.relu"](OPERATORS["add"](input, other, alpha=alpha))
 
 
 def trilinear(
@@ -164,7 +164,7 @@ def distances(x1: Array, x2: Array, p: float = 2.0, compute_mode: int | None = N
 
 def distances_of_rows(input: Array, p: float = 2.0) -> Array:
     """Distances of all pairs of rows."""
-    return OPERATORS["nn.functional.pdist"](input, p)
+    return OPERATORS["pdist"](input, p)
 
 
 _NORMS = {0: ("backward", "forward"), 1: ("ortho", "ortho"), 2: ("forward", "backward")}

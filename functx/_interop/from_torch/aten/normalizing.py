@@ -105,12 +105,16 @@ def rms_norm_and_scale(
 
 def softmax(input: Array, dim: int, half_to_float: bool = False) -> Array:
     """Softmax; of halves in float32 if asked."""
-    return OPERATORS["softmax"](cast(input, "float32") if half_to_float else input, dim)
+    return OPERATORS["nn.functional.softmax"](
+        cast(input, "float32") if half_to_float else input, dim
+    )
 
 
 def log_softmax(input: Array, dim: int, half_to_float: bool = False) -> Array:
     """The logarithm of softmax; of halves in float32 if asked."""
-    return OPERATORS["log_softmax"](cast(input, "float32") if half_to_float else input, dim)
+    return OPERATORS["nn.functional.log_softmax"](
+        cast(input, "float32") if half_to_float else input, dim
+    )
 
 
 def safe_softmax(input: Array, dim: int, dtype: str | None = None) -> Array:
@@ -118,7 +122,7 @@ def safe_softmax(input: Array, dim: int, dtype: str | None = None) -> Array:
     x = cast(input, dtype)
     low = OPERATORS["eq"](x, -jnp.inf)
     empty = OPERATORS["all"](low, dim, True)
-    y = OPERATORS["softmax"](OPERATORS["where"](empty, 0, x), dim)
+    y = OPERATORS["nn.functional.softmax"](OPERATORS["where"](empty, 0, x), dim)
     return OPERATORS["where"](empty, 0, y)
 
 
@@ -128,7 +132,7 @@ def masked_softmax(
     """Softmax of what is not masked."""
     mask = jnp.broadcast_to(mask, input.shape) if mask.ndim == input.ndim else mask
     hidden = OPERATORS["where"](mask, -jnp.inf, input)
-    return OPERATORS["softmax"](hidden, -1 if dim is None else dim)
+    return OPERATORS["nn.functional.softmax"](hidden, -1 if dim is None else dim)
 
 
 def masked_scale(input: Array, mask: Array, scale: float) -> Array:

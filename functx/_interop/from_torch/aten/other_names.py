@@ -241,7 +241,6 @@ OTHER_NAMES: dict[str, OtherName] = {
     "_scaled_dot_product_attention_math": _by(attending.by_math, _STATISTICS),
     "_scaled_dot_product_flash_attention_for_cpu": _by(attending.for_cpu, _STATISTICS),
     "_scaled_dot_product_flash_attention": _by(attending.flash, _STATISTICS),
-    "_scaled_dot_product_cudnn_attention": _by(attending.efficient, _STATISTICS),
     "_scaled_dot_product_efficient_attention": _by(attending.efficient, _STATISTICS),
     "_scaled_dot_product_fused_attention_overrideable": _by(attending.overrideable, _STATISTICS),
     # Products, norms, decompositions
