@@ -28,7 +28,11 @@ from functx._core.errors import Refused
 from functx._core.primitives.by_reference import Primitive
 
 
-_SPARE = ("functx.cli.browser", "functx.testing.opdb")
+_SPARE = (
+    "functx.cli.browser",
+    "functx.testing.opdb",
+    "functx._interop.from_torch.torch_side",  # imports PyTorch
+)
 
 
 def modules():

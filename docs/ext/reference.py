@@ -61,6 +61,9 @@ _INTRODUCTIONS = {
         "[](../../how-to/in_place_code.md).\n"
     ),
     "memory": "# functx.memory\n\nSee [](../../concepts/memory.md).\n",
+    "interop": (
+        "# functx.interop\n\nSee [](../../how-to/bring_your_pytorch_model.md).\n"
+    ),
     "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
     "sparse": "# functx.sparse\n\nSee [](../../how-to/sparse_arrays.md).\n",
     "curvature": "# functx.curvature\n\nSee [](../../concepts/curvature.md).\n",

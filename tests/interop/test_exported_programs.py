@@ -1,7 +1,7 @@
 """Exported programs: dynamic sizes, their ranges, and files that need JAX alone."""
 
-import os
 import pickle
+import re
 import subprocess
 import sys
 import textwrap
@@ -93,6 +93,7 @@ def test_structure_and_fixed_arguments():
         model(model.params, *ours, mask=named["mask"])
 
 
+@pytest.mark.filterwarnings("ignore:The tensor attributes")  # of torch.export about LSTM's weights
 @pytest.mark.parametrize("name", ["convolutional", "recurrent", "buffers", "silent"])
 def test_programs_of_modules(name):
     module, args, kwargs = CALLS[name]()
@@ -122,13 +123,11 @@ def test_forward_passes_hold_nothing_of_pytorch():
     model = from_torch(module)
     want = model(model.params, *inputs(args))
     [forward] = model._forwards.values()
-    seen = []
-    pickler = pickle.Pickler(open(os.devnull, "wb"))
-    pickler.persistent_id = lambda x: seen.append(x)
     again = pickle.loads(pickle.dumps(forward))
     got, _ = again(model.params, model.buffers, jax.tree.leaves(inputs(args)))
     assert_same(got, jax.tree.map(np.asarray, want))
-    assert b"torch\n" not in pickle.dumps(forward, 0).replace(b"from_torch", b"")
+    named = set(re.findall(rb"c([\w.]+)\n", pickle.dumps(forward, 0)))  # modules of classes
+    assert named and not any(name.split(b".")[0] == b"torch" for name in named)
 
 
 SAVED = """
@@ -148,10 +147,10 @@ def test_a_saved_program_needs_jax_alone(tmp_path):
     pytest.importorskip("flatbuffers", reason="jax.export writes files with flatbuffers")
     module, exported = program()
     model = from_torch(exported)
-    size = jax.export.symbolic_shape("2*half, 4", constraints=["half >= 2"])
+    size = jax.export.symbolic_shape("2*half, 4", constraints=["half >= 2", "half <= 50"])
     spec = jax.tree.map(lambda p: jax.ShapeDtypeStruct(p.shape, p.dtype), model.params)
     x = jax.ShapeDtypeStruct(size, "float64")
-    saved = jax.export.export(functx.jit(model))(spec, x)
+    saved = jax.export.export(jax.jit(model))(spec, x)
     (tmp_path / "program.bin").write_bytes(saved.serialize(vjp_order=1))
     x = tensor(6, 4)
     np.savez(tmp_path / "given.npz", x=x.numpy(), **model.params)

@@ -7,7 +7,10 @@ import functools as ft
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from functx._core import OPERATORS
+import jax.numpy as jnp
+from jax import export
+
+from functx._core import OPERATORS, REGISTRY
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,9 +31,29 @@ class CatalogCall:
         """What users call."""
         return OPERATORS[self.operator]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone."""
+        return _fields(self)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the operator."""
         return self.function(*args, **kwargs)
+
+
+@dataclasses.dataclass(frozen=True)
+class SizedCall:
+    """An operator of the catalog that is given sizes as numbers, which may be symbolic."""
+
+    operator: str
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls the operator, with arrays for symbolic sizes where no size is due."""
+        parameters = REGISTRY[self.operator].parameters
+        given = parameters.bound(args, kwargs)
+        for name in parameters.traced:
+            if name in given and export.is_symbolic_dim(given[name]):
+                given[name] = jnp.asarray(given[name])
+        return OPERATORS[self.operator](**given)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,6 +67,10 @@ class ImportedStep:
     result: int
     spent: tuple[int, ...]  # values that no later step reads
     written: str  # the file, the line and the code of the model
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone."""
+        return _fields(self)
 
     @ft.cached_property
     def call(self) -> Callable[[list[Any]], Any]:
@@ -91,8 +118,13 @@ class ImportedProgram:
         return [_filled(x) for x in self.outputs]
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields, without what is made of them when it is first asked for."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        """The fields alone."""
+        return _fields(self)
+
+
+def _fields(x: Any) -> dict[str, Any]:
+    """The fields of a dataclass, without what is made of them when it is first asked for."""
+    return {field.name: getattr(x, field.name) for field in dataclasses.fields(x)}
 
 
 def _note(error: Exception, step: ImportedStep) -> None:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 
 from functx._core import as_dtype, category, OPERATORS
+from functx._core.shapes.symbolic_sizes import known
 
 
 def cast(input: Array, dtype: str | None = None, **_: Any) -> Array:
@@ -153,6 +154,11 @@ def arange_of(**named: Any) -> Array:
     """Numbers from `start` to `end`."""
     dtype = named.get("dtype")
     start, end, step = named.get("start", 0), named["end"], named.get("step", 1)
+    if not known(start, end, step):
+        kind = as_dtype("int64" if dtype is None else dtype)
+        places = lax.broadcasted_iota(kind, (-((start - end) // step),), 0)
+        scaled = OPERATORS["mul"](places, jnp.asarray(step, kind))
+        return OPERATORS["add"](scaled, jnp.asarray(start).astype(kind))
     return OPERATORS["arange"](start, end, step, dtype=dtype)
 
 

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 
 from functx._core import OPERATORS
+from functx._core.shapes.symbolic_sizes import known
 
 from .copying import cast
 
@@ -47,6 +48,22 @@ def masked_index_put(
     safe = [None if i is None else OPERATORS["where"](mask, i, 0) for i in indices]
     kept = OPERATORS["where"](mask, values, 0)
     return index_put(input, safe, cast(kept, input.dtype.name), accumulate=True)
+
+
+def sliced(input: Array, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Array:
+    """A range of positions along a dimension, of which an end may be a symbolic size."""
+    if known(*(n for n in (start, end) if n is not None)):
+        return OPERATORS["slice"](input, dim, start, end, step)
+    size = input.shape[dim]
+    ends = [0 if start is None else start, size if end is None else end]
+    first, last = [size if known(n) and n >= 2**31 else n for n in ends]
+    first, last = [n + size if known(n) and n < 0 else n for n in (first, last)]
+    return lax.slice_in_dim(input, first, last, step, axis=dim)
+
+
+def narrowed(input: Array, dim: int, start: Any, length: Any) -> Array:
+    """`length` positions along a dimension, which may be a symbolic size."""
+    return sliced(input, dim, start, start + length)
 
 
 def split(input: Array, split_size: Any, dim: int = 0) -> tuple[Array, ...]:

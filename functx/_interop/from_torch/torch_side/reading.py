@@ -22,10 +22,12 @@ from functx._interop.from_torch.aten.binding import (
 from functx._interop.from_torch.aten.left_out import AtenSchema, left_out
 from functx._interop.from_torch.aten.other_names import HIGHER_ORDER
 from functx._interop.from_torch.programs import (
+    CatalogCall,
     ImportedProgram,
     ImportedStep,
     Numbered,
     numbered,
+    SizedCall,
     spent_values,
 )
 from functx._interop.from_torch.registered import registered
@@ -163,6 +165,8 @@ class _Reader:
         call = bound_call(name, target._overloadname, parameters, args, kwargs)
         if call is None:
             _refuse(node, f"aten::{name}", _aten_hint(target))
+        if isinstance(call.function, CatalogCall) and _reads_size(node):
+            return call._replace(function=SizedCall(call.function.operator))
         if name in _FIRST_ALONE and all(_takes_first(user) for user in node.users):
             return call._replace(function=_FIRST_ALONE[name])
         return call
@@ -170,6 +174,12 @@ class _Reader:
 
 def _either(condition: Any, then: Any, otherwise: Any) -> Any:
     return then if condition else otherwise
+
+
+def _reads_size(node: Node) -> bool:
+    """Whether an argument is a size that is known when the program runs."""
+    symbols = (torch.SymInt, torch.SymFloat)
+    return any(isinstance(each.meta.get("val"), symbols) for each in node.all_input_nodes)
 
 
 def _takes_first(user: Node) -> bool:

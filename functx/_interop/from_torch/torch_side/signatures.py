@@ -76,7 +76,13 @@ def ranges_of(program: Any) -> dict[str, tuple[int, int | None]]:
     out = {}
     for symbol, bounds in program.range_constraints.items():
         if getattr(symbol, "is_symbol", False):
-            most = bounds.upper
-            finite = most.is_finite and int(most) < 2**31
-            out[str(symbol)] = (int(bounds.lower), int(most) if finite else None)
+            out[str(symbol)] = (int(bounds.lower), _greatest(bounds.upper))
     return out
+
+
+def _greatest(bound: Any) -> int | None:
+    try:
+        most = int(bound)
+    except (OverflowError, AttributeError):  # infinity, as PyTorch's symbols have it
+        return None
+    return most if most < 2**31 else None
