@@ -23,6 +23,12 @@ def from_torch(module_or_exported_program: Any) -> ImportedModel:
     and `model.apply(params, buffers, x, train=True, key=key)` trains. Only an import and an export
     need PyTorch: a function that was compiled or saved (`functx.aot`) does not.
 
+    Example, where PyTorch is installed::
+
+        model = functx.interop.from_torch(torch.nn.Linear(3, 2))
+        loss = lambda params: functx.sum(model(params, functx.ones(4, 3)))
+        functx.grad(loss)(model.params)["bias"]  # [4., 4.]
+
     Errors: ImportError without PyTorch; TypeError for anything else. A call whose module contains
     an operator that functx lacks raises NotImplementedError with the operator, the line of the
     model and the remedy, `functx.interop.register`.

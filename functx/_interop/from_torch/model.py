@@ -52,6 +52,8 @@ class ImportedModel:
       given parameters have arrays under their names: `model(model.params | model.frozen, x)`
       differentiates by all.
     - `buffers`: the buffers, those that `state_dict` leaves out too.
+
+    `from_torch` makes it, and gives it its `source`: what exports the module, or one program.
     """
 
     def __init__(self, source: Source):

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jax import Array, lax
+from jax.core import Tracer
 
 from functx._core import as_dtype, category, OPERATORS
 from functx._core.shapes.symbolic_sizes import known
@@ -126,7 +126,7 @@ def is_complex(input: Array) -> bool:
 def scalar(input: Array) -> Any:
     """The only element: a Python number where it is known, else an array of rank 0."""
     one = OPERATORS["reshape"](input, ())
-    return one if isinstance(one, jax.core.Tracer) else one.item()
+    return one if isinstance(one, Tracer) else one.item()
 
 
 def nothing(*args: Any, **kwargs: Any) -> None:

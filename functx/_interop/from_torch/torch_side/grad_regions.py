@@ -52,8 +52,8 @@ def _dissolve(module: GraphModule, signature: Any) -> None:
 
 def _replace(module: GraphModule, region: Node, signature: Any) -> None:
     """Writes the steps of a region in its place."""
-    enabled, body, *args = region.args
-    path: Any = body.target  # pyright: ignore[reportAttributeAccessIssue]
+    enabled, body, *args = list[Any](region.args)
+    path: str = body.target
     graph = module.graph
     inner: Any = module.get_submodule(path)
     places: dict[Node, Any] = {}

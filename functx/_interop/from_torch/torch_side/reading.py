@@ -183,7 +183,7 @@ def _reads_size(node: Node) -> bool:
 
 
 def _takes_first(user: Node) -> bool:
-    return user.target is operator.getitem and user.args[1] == 0
+    return user.target is operator.getitem and bool(user.args[1] == 0)
 
 
 def _parameter(argument: Any) -> Parameter:

@@ -27,16 +27,11 @@ def source_of(given: Any) -> Source:
         return ProgramSource(given)
     if isinstance(given, torch.nn.Module):
         return ModuleSource(given)
-    hint = (
-        "torch.compile's and TorchScript's wrappers have the module inside"
-        if callable(given)
-        else ""
-    )
     fail(
         "from_torch",
         f"`module_or_exported_program` must be a torch.nn.Module or an ExportedProgram, "
         f"got {describe(given)}",
-        hint=hint,
+        hint="a module that was saved is loaded first: torch.load, or load_state_dict",
         error=TypeError,
     )
 
@@ -151,7 +146,7 @@ class ProgramSource(_State):
         )
         program = functional(program)
         inputs = array_inputs(program)
-        self.ranges = ranges_of(program)
+        self.ranges: Mapping[str, tuple[int, int | None]] = ranges_of(program)
         self._structure = filled_inputs(program, inputs)
         leaves = jax.tree.leaves(self._structure)
         order = tuple(next(i for i, leaf in enumerate(leaves) if leaf is each) for each in inputs)
