@@ -87,6 +87,16 @@ def test_names_are_found_by_what_the_catalog_declares():
 
 F = torch.nn.functional
 x3 = lambda *shape: torch.linspace(-2, 3, int(np.prod(shape)), dtype=torch.float64).reshape(shape)
+
+
+def assigned():
+    """A write in another dtype, and of one value into many places."""
+    out = torch.zeros(4, 3, dtype=torch.float32)
+    out[1:3] = x3(3)
+    out[0, 1:].copy_(torch.tensor([7]))
+    return out
+
+
 # Calls whose options or signatures are not PyTorch's Python ones in ATen.
 CALLS = {
     "bicubic": lambda: F.interpolate(x3(1, 2, 4, 5), scale_factor=1.5, mode="bicubic"),
@@ -132,6 +142,7 @@ CALLS = {
     "writes": lambda: torch.zeros(3, 4).index_put(
         (torch.tensor([0, 0]), torch.tensor([1, 1])), torch.ones(2), accumulate=True
     ),
+    "assigned": assigned,
     "ranges": lambda: (torch.arange(3), torch.arange(1, 4), torch.arange(1.0, 2.0, 0.25)),
     "casts": lambda: (x3(6).int(), x3(6).bool(), x3(6).to(torch.complex64), x3(6).byte()),
     "steps": lambda: (x3(6)[1:-1:2], x3(2, 6).narrow(1, 2, 3), x3(2, 3).T),
