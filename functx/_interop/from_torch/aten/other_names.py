@@ -311,6 +311,10 @@ OTHER_NAMES: dict[str, OtherName] = {
     "_ctc_loss": _by(looking_up.ctc_loss, _STATISTICS),
 }
 
+# Of libraries, what is an operator of the catalog under a name of theirs.
+OF_LIBRARIES: dict[str, Callable[..., Any]] = {
+    "transformers::grouped_mm_fallback": multiplying.grouped_mm,
+}
 HIGHER_ORDER: dict[str, Callable[..., Any]] = {
     "cond": branching.cond,
     "while_loop": branching.while_loop,

@@ -20,7 +20,7 @@ from functx._interop.from_torch.aten.binding import (
     REQUIRED,
 )
 from functx._interop.from_torch.aten.left_out import AtenSchema, left_out
-from functx._interop.from_torch.aten.other_names import HIGHER_ORDER
+from functx._interop.from_torch.aten.other_names import HIGHER_ORDER, OF_LIBRARIES
 from functx._interop.from_torch.programs import (
     CatalogCall,
     ImportedProgram,
@@ -157,6 +157,7 @@ class _Reader:
     ) -> BoundCall:
         space, _, name = target._schema.name.partition("::")
         own = registered(space, name, target._overloadname)
+        own = own or OF_LIBRARIES.get(f"{space}::{name}")
         if own is not None:
             return BoundCall(own, args, tuple(kwargs.items()))
         if space != "aten":
