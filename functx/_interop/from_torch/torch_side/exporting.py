@@ -82,8 +82,8 @@ def _replace(module: torch.nn.Module, replaced: Mapping[torch.Tensor, torch.Tens
         return
     by_id = {id(old): new for old, new in replaced.items()}
     for part in module.modules():
-        both: tuple[dict[str, Any], ...] = (part._parameters, part._buffers)
-        for held in both:
+        names: dict[str, Any] = vars(part)
+        for held in (names["_parameters"], names["_buffers"]):
             for name, x in held.items():
                 if id(x) in by_id:
                     held[name] = by_id[id(x)]
