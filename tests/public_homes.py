@@ -10,6 +10,7 @@ import functx.curvature
 import functx.debug
 import functx.func
 import functx.implicit
+import functx.interop
 import functx.memory
 import functx.nested
 import functx.profiler
@@ -33,6 +34,7 @@ FACADES = [
     functx.debug,
     functx.func,
     functx.implicit,
+    functx.interop,
     functx.memory,
     functx.nested,
     functx.profiler,

@@ -16,6 +16,7 @@ import pytest
 import functx
 
 
+# Without those that import PyTorch, which have no examples.
 MODULES = [m.name for m in pkgutil.walk_packages(functx.__path__, "functx.")]
 FACADES = ["functx", *(m for m in MODULES if not re.search(r"\._|functx\.(testing|cli)", m))]
 
@@ -24,7 +25,7 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
 def imported(name):
-    """The module, or a skip where it belongs to what is called with PyTorch's tensors."""
+    """The module, or a skip where it imports PyTorch, which is not there."""
     if "._interop." in name:
         pytest.importorskip(
             name, reason="pip install '.[torch]' brings torch", exc_type=ImportError

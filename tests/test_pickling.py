@@ -2,6 +2,7 @@
 
 import copy
 import importlib
+import importlib.util
 import inspect
 import json
 import os
@@ -28,7 +29,11 @@ from functx._core.errors import Refused
 from functx._core.primitives.by_reference import Primitive
 
 
-_SPARE = ("functx.cli.browser", "functx.testing.opdb")
+_SPARE = (
+    "functx.cli.browser",
+    "functx.testing.opdb",
+    *(() if importlib.util.find_spec("torch") else ("functx._interop",)),  # it imports PyTorch
+)
 
 
 def modules():

@@ -64,8 +64,8 @@ _INTRODUCTIONS = {
     "residuals": "# functx.residuals\n\nSee [](../../concepts/residuals.md).\n",
     "sparse": "# functx.sparse\n\nSee [](../../how-to/sparse_arrays.md).\n",
     "interop": (
-        "# functx.interop\n\nSee [](../../how-to/call_functx_from_pytorch.md). It needs "
-        "`pip install 'functx[torch]'`.\n"
+        "# functx.interop\n\nSee [](../../how-to/bring_your_pytorch_model.md) and "
+        "[](../../how-to/call_functx_from_pytorch.md). It needs `pip install 'functx[torch]'`.\n"
     ),
     "curvature": "# functx.curvature\n\nSee [](../../concepts/curvature.md).\n",
     "sparsity": "# functx.sparsity\n\nSee [](../../concepts/sparsity.md).\n",

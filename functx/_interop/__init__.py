@@ -1,1 +1,1 @@
-"""Functions that cross between PyTorch and JAX."""
+"""Programs and functions that cross between PyTorch and JAX."""

@@ -54,6 +54,12 @@ def grouped_in_batches(x):
     )
 
 
+def at_index_of_branch(x):
+    """The branches give an index, which differs, beside what depends on the input."""
+    i, y = lax.cond(x[0] > 9, lambda x: (0, x[:1] ** 2), lambda x: (1, x[:1]), x)
+    return jnp.stack([x[i] * y[0], x[i]])
+
+
 def asking(what):
     """The identity, with a rule that asks of a tangent what to do."""
     function = jax.custom_jvp(lambda x: x * 1)
@@ -99,6 +105,10 @@ EXACT = {
     "stored product": lambda x: STORED @ jnp.sin(x),
     "stored product with padding": lambda x: sparse.BCOO.fromdense(BAND, nse=14) @ x**2,
     "stored values": lambda x: sparse.BCOO((x, STORED.indices[:6]), shape=(6, 6)) @ jnp.ones(6),
+    "stored values with padding": lambda x: (
+        sparse.BCOO((x, STORED.indices[:4].repeat(2, 0)[:6].at[4:].set(6)), shape=(6, 6))
+        @ jnp.arange(1.0, 7.0)
+    ),
     "operator of stored": lambda x: functx.sparse.mm(STORED, x[:, None] ** 2),
     "convolved": lambda x: jnp.convolve(x, jnp.asarray([1.0, 0.0, -1.0])),
     "convolution": lambda x: windows(x[None, None]),
@@ -155,11 +165,11 @@ COARSE = {
     "gathered somewhere": (lambda x: x.reshape(2, 3)[(x[:1] > 9).astype(int)], 6),
     "written somewhere": (lambda x: jnp.zeros((2, 2)).at[(x[:1] > 9).astype(int)].set(x[:2]), 4),
     "written over somewhere": (
-        lambda x: x.reshape(3, 2).at[(x[:1] > 9).astype(int)].set(x[:2]),
+        lambda x: x.reshape(3, 2).at[(x[:1] > 9).astype(int)].set(x[4:], unique_indices=True),
         10,
     ),
     "slice written over somewhere": (
-        lambda x: lax.dynamic_update_slice(x, x[:2] ** 2, ((x[0] > 9).astype(int),)),
+        lambda x: lax.dynamic_update_slice(x, x[4:] ** 2, ((x[0] > 9).astype(int),)),
         16,
     ),
     "branch by a tangent": (
@@ -169,6 +179,13 @@ COARSE = {
     "loop by a tangent": (
         asking(lambda t: lax.while_loop(lambda t: t[0] > 9, lambda t: t / 2, t)),
         11,
+    ),
+    "index from an unknown branch": (at_index_of_branch, 12),
+    "loop that keeps most apart": (
+        lambda x: lax.while_loop(
+            lambda y: y.sum() > 1e-9, lambda y: y.at[1].set(y[0] * y[1]) / 9, x
+        ),
+        7,
     ),
     "loop of unknown length": (until, 36),
     "matrix": (lambda x: jnp.linalg.cholesky(x[:4].reshape(2, 2) + 9 * jnp.eye(2)), 12),

@@ -1,0 +1,1 @@
+"""PyTorch's modules and exported programs as functions of functx."""

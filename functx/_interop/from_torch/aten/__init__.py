@@ -1,0 +1,1 @@
+"""What PyTorch calls in an exported program, in terms of functx's operators."""

@@ -1,0 +1,46 @@
+"""`from_torch`: a PyTorch module or an exported program as a function of its parameters."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any
+
+from functx._core import fail
+
+from .model import ImportedModel
+
+
+def from_torch(module_or_exported_program: Any) -> ImportedModel:
+    """A PyTorch model as a function of its parameters, to transform, compile and save.
+
+    - `module_or_exported_program`: a `torch.nn.Module`, which is exported (`torch.export`) whenever
+      it is called with shapes, dtypes, a structure of arguments or a mode that are new; or a
+      `torch.export.ExportedProgram`, which keeps its mode and its shapes, and runs at any size in
+      the range of its dynamic dimensions.
+
+    Returns an `ImportedModel`: `.params`, `.frozen` and `.buffers` are dicts from PyTorch's names
+    to arrays, which share the module's memory where that is possible; `model(params, x)` evaluates,
+    and `model.apply(params, buffers, x, train=True, key=key)` trains. Only an import and an export
+    need PyTorch: a function that was compiled or saved (`functx.aot`) does not.
+
+    Example, where PyTorch is installed::
+
+        model = functx.interop.from_torch(torch.nn.Linear(3, 2))
+        loss = lambda params: functx.sum(model(params, functx.ones(4, 3)))
+        functx.grad(loss)(model.params)["bias"]  # [4., 4.]
+
+    Errors: ImportError without PyTorch; TypeError for anything else. A call whose module contains
+    an operator that functx lacks raises NotImplementedError with the operator, the line of the
+    model and the remedy, `functx.interop.register`.
+    """
+    if importlib.util.find_spec("torch") is None:
+        fail(
+            "from_torch",
+            "PyTorch is not installed",
+            hint="pip install 'functx[torch]'",
+            error=ImportError,
+        )
+    # PyTorch is imported when this is called.
+    from .torch_side.sources import source_of  # noqa: PLC0415
+
+    return ImportedModel(source_of(module_or_exported_program))

@@ -1,0 +1,176 @@
+"""Where forward passes come from: a module, which is exported when needed, or one program."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import torch
+
+from functx._core import describe, fail
+from functx._interop.from_torch.calls import is_array
+from functx._interop.from_torch.forward import Forward
+from functx._interop.from_torch.model import Source
+from functx._interop.from_torch.sizes import ArrayInput
+
+from .exporting import exported, functional
+from .reading import read_graph
+from .signatures import array_inputs, filled_inputs, places_of_inputs, ranges_of, results_of
+from .tensors import array_of, dtype_name, empty_like_array
+
+
+def source_of(given: Any) -> Source:
+    """The source that `from_torch` was given."""
+    if isinstance(given, torch.export.ExportedProgram):
+        return ProgramSource(given)
+    if isinstance(given, torch.nn.Module):
+        return ModuleSource(given)
+    fail(
+        "from_torch",
+        f"`module_or_exported_program` must be a torch.nn.Module or an ExportedProgram, "
+        f"got {describe(given)}",
+        hint="a module that was saved is loaded first: torch.load, or load_state_dict",
+        error=TypeError,
+    )
+
+
+class _State:
+    """Parameters and buffers as arrays, and under which name each tensor is known."""
+
+    def __init__(
+        self,
+        name: str,
+        parameters: Mapping[str, torch.Tensor],
+        buffers: Mapping[str, torch.Tensor],
+    ):
+        self.name = name
+        self.names: dict[str, str] = {}  # by all names of a tensor the first one
+        self.tensors: dict[str, torch.Tensor] = {}
+        first: dict[int, str] = {}
+        for path, x in (*parameters.items(), *buffers.items()):
+            if x is None:
+                continue
+            self.names[path] = first.setdefault(id(x), path)
+            self.tensors.setdefault(self.names[path], x)
+        arrays = {path: array_of(repr(path), x) for path, x in self.tensors.items()}
+        own = [path for path in self.tensors if path in parameters]
+        self.params = {p: arrays[p] for p in own if self.tensors[p].requires_grad}
+        self.frozen = {p: arrays[p] for p in own if not self.tensors[p].requires_grad}
+        self.buffers = {p: arrays[p] for p in self.tensors if p not in parameters}
+        self.dtypes = {path: dtype_name(x.dtype) for path, x in self.tensors.items()}
+        self.ranges: Mapping[str, tuple[int, int | None]] = {}
+
+    def forward(self, program: Any, leaves: tuple[int, ...], inputs: tuple[ArrayInput, ...]) -> Any:
+        """The forward pass of a functional exported program."""
+        signature = program.graph_signature
+        constants, parameters, buffers, users = {}, {}, {}, []
+        for spec in signature.input_specs:
+            kind, name = spec.kind.name, spec.arg.name
+            target = self.names.get(spec.target or "", spec.target)
+            if kind == "PARAMETER":
+                parameters[name] = target
+            elif kind == "BUFFER" and target in self.buffers:
+                buffers[name] = target
+            elif kind == "USER_INPUT":
+                if hasattr(spec.arg, "value"):  # a fixed value
+                    constants[name] = spec.arg.value
+                else:
+                    users.append(name)
+            else:
+                constants[name] = program.constants.get(spec.target)
+        takes = [*parameters, *buffers, *users]
+        read = read_graph(program.graph_module, constants, takes)
+        written, kept = [], []
+        places: list[int | None] = []
+        for spec, out in zip(signature.output_specs, read.outputs, strict=True):
+            kind, target = spec.kind.name, self.names.get(spec.target or "", spec.target)
+            if kind == "BUFFER_MUTATION":
+                written.append((target, out))
+            elif kind == "USER_OUTPUT":
+                places.append(None if out is None else len(kept))
+                if out is not None:
+                    kept.append(out)
+        read = dataclasses.replace(read, outputs=(*(out for _, out in written), *kept))
+        return Forward(
+            program=read,
+            parameters=tuple(parameters.values()),
+            buffers=tuple(buffers.values()),
+            leaves=leaves,
+            written=tuple(name for name, _ in written),
+            results=results_of(program, places),
+            inputs=inputs,
+        )
+
+
+class ModuleSource(_State):
+    """A module, exported for each combination of arguments and mode."""
+
+    def __init__(self, module: torch.nn.Module):
+        super().__init__(
+            type(module).__name__,
+            dict(module.named_parameters(remove_duplicate=False)),
+            dict(module.named_buffers(remove_duplicate=False)),
+        )
+        self._module = module
+
+    def fixed(self) -> None:
+        """None: each combination has its own."""
+
+    def structure(self) -> Any:
+        """None: any is exported."""
+
+    def exported(
+        self, structure: Any, leaves: list[Any], train: bool, dtypes: Mapping[str, str]
+    ) -> Forward:
+        """The forward pass for these arguments, with state of these dtypes."""
+        wide = bool(jax.config.read("jax_enable_x64"))
+        given = [empty_like_array(x, wide) if is_array(x) else x for x in leaves]
+        args, kwargs = jax.tree.unflatten(structure, given)
+        replaced = {
+            x: _in_dtype(x, dtypes[path]) for path, x in self.tensors.items() if path in dtypes
+        }
+        program = exported(self._module, args, kwargs, train, replaced)
+        numbers = jax.tree.unflatten(structure, range(len(leaves)))
+        places = places_of_inputs(program, *numbers)
+        return self.forward(program, tuple(at for at in places if is_array(leaves[at])), ())
+
+
+class ProgramSource(_State):
+    """An exported program, for the arguments and the mode of its export."""
+
+    def __init__(self, program: Any):
+        super().__init__(
+            "ExportedProgram", dict(program.named_parameters()), dict(program.named_buffers())
+        )
+        program = functional(program)
+        inputs = array_inputs(program)
+        self.ranges: Mapping[str, tuple[int, int | None]] = ranges_of(program)
+        self._structure = filled_inputs(program, inputs)
+        leaves = jax.tree.leaves(self._structure)
+        order = tuple(next(i for i, leaf in enumerate(leaves) if leaf is each) for each in inputs)
+        self._forward = self.forward(program, order, tuple(inputs))
+
+    def fixed(self) -> Forward:
+        """The only forward pass."""
+        return self._forward
+
+    def structure(self) -> Any:
+        """The structure of its arguments, with what was exported as leaves."""
+        return self._structure
+
+    def exported(
+        self, structure: Any, leaves: list[Any], train: bool, dtypes: Mapping[str, str]
+    ) -> Forward:
+        """The only forward pass."""
+        return self._forward
+
+
+def _in_dtype(x: torch.Tensor, dtype: str) -> torch.Tensor:
+    """A tensor of the shape of another, of which only the dtype is read."""
+    new = torch.empty(x.shape, dtype=getattr(torch, dtype))
+    if isinstance(x, torch.nn.Parameter):
+        floating = new.is_floating_point() or new.is_complex()
+        return torch.nn.Parameter(new, requires_grad=x.requires_grad and floating)
+    return new

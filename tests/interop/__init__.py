@@ -1,0 +1,1 @@
+"""Models of PyTorch's, imported: values and derivatives against PyTorch itself."""
