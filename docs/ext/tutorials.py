@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # the tests, which read this, do without Sphinx
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 # The order to read them in. One that is missing here comes last.
 GROUPS = {
-    "Begin here": ["whirlwind_tour", "tour", "porting_with_compare"],
+    "Begin here": ["whirlwind_tour", "tour", "porting_with_compare", "bring_a_pytorch_model"],
     "Gradients of many things at once": [
         "per_sample_gradients",
         "model_ensembling",
