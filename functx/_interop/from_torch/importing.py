@@ -32,6 +32,14 @@ def from_torch(module_or_exported_program: Any) -> ImportedModel:
     Errors: ImportError without PyTorch; TypeError for anything else. A call whose module contains
     an operator that functx lacks raises NotImplementedError with the operator, the line of the
     model and the remedy, `functx.interop.register`.
+
+    >>> import torch
+    >>> model = functx.interop.from_torch(torch.nn.Linear(2, 3))
+    >>> {name: p.shape for name, p in model.params.items()}
+    {'weight': (3, 2), 'bias': (3,)}
+    >>> loss = lambda params, x: functx.sum(model(params, x) ** 2)
+    >>> functx.grad(loss)(model.params, jnp.ones((4, 2), "float32"))["weight"].shape
+    (3, 2)
     """
     if importlib.util.find_spec("torch") is None:
         fail(
