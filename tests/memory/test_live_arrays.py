@@ -116,12 +116,11 @@ def test_devices_are_named_as_everywhere():
         memory_allocated("cpu:99")
 
 
-KEPT = []
-
-
 def test_what_is_kept_is_a_leak():
+    kept = []
+
     def f(x):
-        KEPT.append(functx.exp(x))
+        kept.append(functx.exp(x))
         return x
 
     with pytest.raises(
@@ -129,7 +128,6 @@ def test_what_is_kept_is_a_leak():
     ):
         with assert_no_leaks():
             float(functx.sum(f(jnp.ones(6, "float32"))))
-    KEPT.clear()
 
 
 def test_a_new_array_in_the_place_of_an_old_one_is_a_leak():
@@ -176,11 +174,11 @@ def test_what_is_let_go_is_none():
 
 
 def test_an_error_inside_is_raised_as_it_is():
+    kept = []
     with pytest.raises(RuntimeError, match="sizes"):
         with assert_no_leaks():
-            KEPT.append(jnp.ones(3, "float32"))
+            kept.append(jnp.ones(3, "float32"))
             raise RuntimeError("sizes")
-    KEPT.clear()
 
 
 def test_replaying_a_program_does_not_grow():
