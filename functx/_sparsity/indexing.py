@@ -1,7 +1,7 @@
 """Rules of primitives that read or write elements at indices, which may be known or not.
 
-Where an index is not known, a result depends on whatever it may stand for. No index depends on the
-inputs: they are tangents, and indices are integers.
+Where an index is not known, a result depends on whatever it may stand for. Rules are not asked
+where an index depends on the inputs.
 """
 
 from __future__ import annotations

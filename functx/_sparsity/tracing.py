@@ -35,6 +35,16 @@ RULES: dict[str, DependenceRule] = {
     **PRODUCTS,
     **WINDOWS,
 }
+# The operands that a rule follows, where these are not all. The others are indices and matrices,
+# which no derivative that is linear in its tangents makes of them; if one does, all depends on all.
+_SCATTERS = [name for name in INDEXING if name.startswith("scatter")]
+FOLLOWED: dict[str, frozenset[int]] = {
+    **dict.fromkeys(("gather", "dynamic_slice", "select_and_scatter_add"), frozenset({0})),
+    **dict.fromkeys(_SCATTERS, frozenset({0, 2})),
+    "dynamic_update_slice": frozenset({0, 1}),
+    "select_and_gather_add": frozenset({0}),
+    "triangular_solve": frozenset({1}),
+}
 # What runs a program, and the parameter that holds it.
 _PROGRAMS = {
     **dict.fromkeys((*CALLS, *CHECKPOINTS, "composite", "closed_call", "core_call"), "jaxpr"),
@@ -89,6 +99,9 @@ class DependenceTracing(Visitor):
         self, rule: DependenceRule | None, eqn: JaxprEqn, values: list[TracedValue]
     ) -> Sequence[TracedValue]:
         equation = TracedEquation(eqn, values, self.inputs)
+        followed = FOLLOWED.get(eqn.primitive.name)
+        if rule is not None and followed is not None and not followed >= {*equation.dependent}:
+            rule = all_of_all
         if rule is None:
             program = _program_of_implementation(equation)
             if program is not None:

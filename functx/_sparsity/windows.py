@@ -114,8 +114,8 @@ def _pooled(equation: TracedEquation) -> list[Rows]:
     """Each result depends on its window."""
     (out, *_), (shape, *_) = equation.out_shapes, equation.shapes
     result, _, element = _windows(equation, shape, out)
-    rows = united([equation.rows[i] for i in equation.dependent if equation.shapes[i] == shape])
-    return [mapped(rows, result, element, equation.out_size)] * len(equation.out_shapes)
+    rows = mapped(equation.rows[0], result, element, equation.out_size)
+    return [rows] * len(equation.out_shapes)
 
 
 def _put_back(equation: TracedEquation) -> Rows:

@@ -1,8 +1,5 @@
 """What is wrong with a call, a model or its parameters is said by name."""
 
-import subprocess
-import sys
-
 import jax
 import jax.numpy as jnp
 import pytest
@@ -153,20 +150,3 @@ def test_families_that_are_left_out_say_what_to_do():
 
     with pytest.raises(NotImplementedError, match="before it is quantised"):
         from_torch(Packing())({}, X)
-
-
-def test_without_pytorch_the_extra_is_named():
-    source = (
-        "import sys; sys.modules['torch'] = None\n"
-        "import functx.interop\n"
-        "try: functx.interop.from_torch(object())\n"
-        "except ImportError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
-    assert "functx[torch]" in done.stdout, done.stderr
-
-
-def test_only_a_call_imports_pytorch():
-    source = "import sys, functx.interop; assert 'torch' not in sys.modules"
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr

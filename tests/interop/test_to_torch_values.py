@@ -1,8 +1,5 @@
 """`to_torch`: what goes in and comes out, in which memory, and what is refused."""
 
-import subprocess
-import sys
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -196,24 +193,3 @@ def test_digits_are_not_lost_without_64_bit():
         with pytest.raises(OverflowError, match=r"must fit int32.*\n.*enable_x64"):
             same(tree=torch.tensor([2**40]))
         assert same(tree=torch.tensor([2**30])).dtype == torch.int32
-
-
-def test_without_torch_an_error_names_the_extra():
-    code = (
-        "import sys; sys.modules['torch'] = None\n"
-        "import functx.interop\n"
-        "try: functx.interop.to_torch(abs)\n"
-        "except ImportError as error: print(error)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert "functx[torch]" in done.stdout, done.stderr
-
-
-def test_torch_is_imported_when_it_is_used():
-    code = (
-        "import functx.interop, sys; assert 'torch' not in sys.modules\n"
-        "f = functx.interop.to_torch(functx.sin)\n"
-        "import torch; f(torch.ones(2)); print('torch._dynamo' in sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stdout.strip() == "False", done.stderr

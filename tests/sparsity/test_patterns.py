@@ -176,6 +176,19 @@ COARSE = {
         asking(lambda t: lax.cond(t[0] > 9, lambda t: t * 2, lambda t: t, t)),
         11,
     ),
+    "element by a tangent": (asking(lambda t: X[jnp.argmax(t)] * t), 36),
+    "slice by a tangent": (
+        asking(lambda t: lax.dynamic_update_slice(t, t[:1], (jnp.argmin(t),))),
+        36,
+    ),
+    "matrix of tangents": (
+        asking(
+            lambda t: (
+                t * lax.linalg.triangular_solve(jnp.diag(1 + t), X[:, None], left_side=True)[:, 0]
+            )
+        ),
+        36,
+    ),
     "loop by a tangent": (
         asking(lambda t: lax.while_loop(lambda t: t[0] > 9, lambda t: t / 2, t)),
         11,

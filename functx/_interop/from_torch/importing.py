@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
-from functx._core import fail
+from functx._interop.needing_torch import module_needing_torch
 
 from .model import ImportedModel
 
@@ -41,14 +40,5 @@ def from_torch(module_or_exported_program: Any) -> ImportedModel:
     >>> functx.grad(loss)(model.params, jnp.ones((4, 2), "float32"))["weight"].shape
     (3, 2)
     """
-    if importlib.util.find_spec("torch") is None:
-        fail(
-            "from_torch",
-            "PyTorch is not installed",
-            hint="pip install 'functx[torch]'",
-            error=ImportError,
-        )
-    # PyTorch is imported when this is called.
-    from .torch_side.sources import source_of  # noqa: PLC0415
-
-    return ImportedModel(source_of(module_or_exported_program))
+    sources = module_needing_torch("from_torch", "functx._interop.from_torch.torch_side.sources")
+    return ImportedModel(sources.source_of(module_or_exported_program))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools as ft
-import importlib
 import sys
 from collections.abc import Callable
 from typing import Any
 
-from functx._core import explain_unknown_keywords, fail
+from functx._core import explain_unknown_keywords
+from functx._interop.needing_torch import module_needing_torch
 from functx._transforms.arguments import require_callable
 
 
@@ -42,9 +42,7 @@ def to_torch(func: Callable[..., Any]) -> Callable[..., Any]:
     tensor(0.0770)
     """
     require_callable("to_torch", func)
-    _require_torch()
-    # Not before: these modules import PyTorch.
-    calling = importlib.import_module("functx._interop.to_torch.calling")
+    calling = module_needing_torch("to_torch", "functx._interop.to_torch.calling")
     function = calling.TensorFunction(func)
 
     def on_tensors(*args: Any, **kwargs: Any) -> Any:
@@ -55,15 +53,3 @@ def to_torch(func: Callable[..., Any]) -> Callable[..., Any]:
         return function(*args, **kwargs)
 
     return ft.update_wrapper(on_tensors, func)
-
-
-def _require_torch() -> None:
-    try:
-        importlib.import_module("torch")
-    except ImportError:
-        fail(
-            "to_torch",
-            "it needs the package `torch`",
-            hint="pip install 'functx[torch]' brings it",
-            error=ImportError,
-        )

@@ -6,7 +6,7 @@ from typing import Any
 
 from jax import Array
 
-from functx._core import category, OPERATORS
+from functx._core import category, fail, OPERATORS
 
 
 def normal(input: Array, mean: float = 0.0, std: float = 1.0) -> Array:
@@ -33,7 +33,10 @@ def integers(input: Array, **named: Any) -> Array:
 
 def gamma(input: Array) -> Array:
     """Refuses: no operator here draws from the gamma distribution."""
-    raise NotImplementedError(
-        "no operator draws gamma variates\n  hint: register jax.random.gamma: "
-        'functx.interop.register("aten::_standard_gamma")(f)'
+    fail(
+        "from_torch",
+        "no operator draws from the gamma distribution",
+        hint="give a function that calls jax.random.gamma: "
+        'functx.interop.register("aten::_standard_gamma")(f)',
+        error=NotImplementedError,
     )

@@ -160,18 +160,16 @@ def fused_dropout(input: Array, p: float) -> tuple[Array, Array]:
 
 
 def except_dim(v: Array, pow: int = 2, dim: int = 0) -> Array:
-    """The norm over all dimensions but one, which is kept."""
-    others = tuple(i for i in range(v.ndim) if dim != -1 and i != dim % v.ndim) or None
-    if others is None:
-        others = tuple(range(v.ndim)) if dim == -1 else ()
-    if not others:
-        return OPERATORS["abs"](v)
-    return OPERATORS["linalg.vector_norm"](v, pow, others, True)
+    """The norm over all dimensions but one; with -1 that of the whole array, of rank 0."""
+    if dim == -1:
+        return OPERATORS["linalg.vector_norm"](v, pow)
+    others = tuple(i for i in range(v.ndim) if i != dim % v.ndim)
+    return OPERATORS["linalg.vector_norm"](v, pow, others, True) if others else OPERATORS["abs"](v)
 
 
 def weight_norm(v: Array, g: Array, dim: int = 0) -> Array:
     """The direction of `v` and the length `g`."""
-    return OPERATORS["mul"](v, OPERATORS["div"](g, except_dim(v, 2, dim)))
+    return weight_norm_and_norm(v, g, dim)[0]
 
 
 def weight_norm_and_norm(v: Array, g: Array, dim: int = 0) -> tuple[Array, Array]:

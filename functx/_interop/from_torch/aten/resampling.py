@@ -35,29 +35,19 @@ def padded_by_number(
 
 
 def greatest_and_places(
-    input: Array,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
+    input: Array, kernel_size: Sequence[int], stride: Sequence[int] = (), **options: Any
 ) -> tuple[Array, Array]:
     """Max pooling, with the positions; the rank is that of the window."""
     operator = OPERATORS[f"nn.functional.max_pool{len(kernel_size)}d"]
-    return operator(input, kernel_size, stride or None, padding, dilation, ceil_mode, True)
+    return operator(input, kernel_size, stride or None, **options, return_indices=True)
 
 
 def greatest_alone(
-    input: Array,
-    kernel_size: Sequence[int],
-    stride: Sequence[int] = (),
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
+    input: Array, kernel_size: Sequence[int], stride: Sequence[int] = (), **options: Any
 ) -> tuple[Array]:
     """Max pooling of which the positions are not used."""
     operator = OPERATORS[f"nn.functional.max_pool{len(kernel_size)}d"]
-    return (operator(input, kernel_size, stride or None, padding, dilation, ceil_mode),)
+    return (operator(input, kernel_size, stride or None, **options),)
 
 
 def adaptive_greatest(input: Array, output_size: Sequence[int]) -> tuple[Array, Array]:

@@ -1,1 +1,1 @@
-"""What needs PyTorch: it is imported here alone, and only when `from_torch` is called."""
+"""The part of the import that needs PyTorch: it is loaded when `from_torch` is called."""
