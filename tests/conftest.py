@@ -18,6 +18,7 @@ os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 GIVEN_FLAGS = os.environ.get("XLA_FLAGS")  # before functx is imported, which adds one
 
 import jax
+import slow_tests
 from check_results import CheckResults, wanted
 
 from functx.cli.settings import set_environment
@@ -54,7 +55,12 @@ def pytest_addoption(parser):
     parser.addoption(
         "--whole",
         action="store_true",
-        help="of the operator tests: all cells, also of entries unchanged since they were recorded",
+        help="all slow tests and all cells, also of what is unchanged since it passed",
+    )
+    parser.addoption(
+        "--record-slow-tests",
+        action="store_true",
+        help="run all slow tests, and write which of them passed",
     )
     parser.addoption("--samples", type=int, default=None, help="at most so many for each cell")
     for what in ("json", "report", "junit"):
@@ -75,8 +81,12 @@ def pytest_configure(config):
         except UsageError as error:
             raise pytest.UsageError(str(error)) from None
     config.addinivalue_line("markers", "full: left out of the quick profile for its cost")
+    config.addinivalue_line("markers", "reads_files: rests on other files than code; always runs")
     if wanted(config) and not hasattr(config, "workerinput"):  # workers send what they record
         config.pluginmanager.register(CheckResults(config))
+    config.pluginmanager.register(slow_tests)
+    if config.getoption("--record-slow-tests") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(slow_tests.SlowTests())
 
 
 def pytest_collection_modifyitems(config, items):
@@ -84,6 +94,7 @@ def pytest_collection_modifyitems(config, items):
         late = [item for item in items if item.get_closest_marker("full")]
         items[:] = [item for item in items if not item.get_closest_marker("full")]
         config.hook.pytest_deselected(items=late)
+    slow_tests.leave_out(config, items)
 
 
 def pytest_collection_finish():

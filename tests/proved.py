@@ -46,12 +46,17 @@ def is_proved(info):
 @ft.cache
 def tree_digest():
     """A digest of all sources of functx but those of operators and entries."""
+    return digest_of_code(SOURCES, lambda name: not name.startswith(FOLLOWED)).hex()
+
+
+def digest_of_code(folder, wanted=lambda name: True):
+    """A digest of the names and contents of a folder's Python files, of those that are wanted."""
     digest = hashlib.sha256()
-    for path in sorted(SOURCES.rglob("*.py")):
-        name = path.relative_to(SOURCES).as_posix()
-        if not name.startswith(FOLLOWED):
+    for path in sorted(folder.rglob("*.py")):
+        name = path.relative_to(folder).as_posix()
+        if wanted(name):
             digest.update(name.encode() + path.read_bytes())
-    return digest.hexdigest()
+    return digest.digest()
 
 
 def part_of(*names, tree=None, parts=PARTS):

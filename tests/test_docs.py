@@ -19,6 +19,7 @@ from functx.cli.app import app
 from functx.testing import CHECKS
 
 
+pytestmark = pytest.mark.reads_files
 ROOT = Path(__file__).parents[1]
 WRITTEN = [path for path in sorted((ROOT / "docs").rglob("*.md")) if "generated" not in path.parts]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

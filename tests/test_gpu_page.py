@@ -15,6 +15,7 @@ import pytest
 import functx
 
 
+pytestmark = pytest.mark.reads_files
 ROOT = Path(__file__).parents[1]
 
 

@@ -19,6 +19,7 @@ from functx._names import _JAXS_OWN, _PLACES, counterpart, COUNTERPARTS, MOVED
 from functx._remedies import REMEDIES
 
 
+pytestmark = pytest.mark.reads_files
 RECORD = Path(__file__).parents[1] / "docs" / "ext" / "pytorch_functions.json"
 FUNCTIONS = json.loads(RECORD.read_text())  # PyTorch's, by namespace
 

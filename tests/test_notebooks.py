@@ -25,7 +25,10 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 MACHINE = re.compile(r"/(?:work|tmp|home|root|Users|opt|usr|var)/|site-packages|ipykernel_\d")
 ADDRESS = re.compile(r"\bat 0x[0-9a-f]+")
 LARGEST_PICTURE = 60_000  # bytes
-pytestmark = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+pytestmark = [
+    pytest.mark.reads_files,
+    pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem),
+]
 
 
 def cells(path, kind):

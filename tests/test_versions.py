@@ -14,6 +14,7 @@ import yaml
 import functx
 
 
+pytestmark = pytest.mark.reads_files
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 [JAX] = [x for x in PROJECT["project"]["dependencies"] if re.match(r"jax\b", x)]

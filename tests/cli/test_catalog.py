@@ -10,6 +10,7 @@ from made_runs import CELLS, run
 from functx.cli.selection import UsageError
 
 
+pytestmark = pytest.mark.reads_files
 FILE = Path(__file__).parents[2] / "docs" / "ext" / "status.py"
 
 

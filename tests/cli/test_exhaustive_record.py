@@ -11,6 +11,7 @@ from functx.cli.selection import UsageError
 from functx.testing import op_db
 
 
+pytestmark = pytest.mark.reads_files
 EXT = Path(__file__).parents[2] / "docs" / "ext"
 SMALL = tuple(info for info in op_db if info.id in ("sin", "cos", "zeros"))
 OLD = "sin\t1234567\t3\t2\t1\t0.5\n"

@@ -17,6 +17,9 @@ from functx.cli.requests import CheckRequest
 from functx.testing import CHECKS
 
 
+pytestmark = pytest.mark.reads_files
+
+
 @pytest.fixture(scope="module")
 def validator():
     schema = json.loads(SCHEMA.read_text())

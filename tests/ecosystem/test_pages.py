@@ -7,6 +7,7 @@ import pytest
 from .pages import packages, PAGES, program, run
 
 
+pytestmark = pytest.mark.reads_files
 ALONE = [page for page in PAGES if page.stem != "several_machines"]
 
 

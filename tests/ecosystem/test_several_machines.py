@@ -12,6 +12,7 @@ from .pages import FOLDER, program, ROOT, start
 from .sharded_jobs import JOBS
 
 
+pytestmark = pytest.mark.reads_files
 PAGE = FOLDER / "several_machines.md"
 LEFT_ALONE = """
 print("ready", flush=True)

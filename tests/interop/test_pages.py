@@ -6,6 +6,7 @@ from ecosystem.pages import program, ROOT, run
 
 pytest.importorskip("torch", reason="pip install '.[torch]' brings torch")
 
+pytestmark = pytest.mark.reads_files
 PAGES = [
     "concepts/faults_of_pytorch",
     "how-to/bring_your_pytorch_model",

@@ -16,6 +16,7 @@ from .fuzz.draws import to_call
 from .fuzz.running import ENTRIES, every_finding
 
 
+pytestmark = pytest.mark.reads_files
 DEPARTURES = [(i, d) for i in ENTRIES.values() for d in i.call_departures()]
 
 

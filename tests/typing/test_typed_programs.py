@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 
+pytestmark = pytest.mark.reads_files
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PROGRAMS = ["user_program.py", "misuses.py"]

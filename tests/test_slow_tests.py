@@ -1,0 +1,168 @@
+"""Which slow tests a plain run of everything makes."""
+
+import re
+import textwrap
+
+import pytest
+import slow_tests
+from slow_tests import TESTS
+
+
+pytest_plugins = ["pytester"]
+
+FILE = "tests/test_layout.py"
+ONES = [f"{FILE}::test_one[{i}]" for i in range(200)]
+
+
+@pytest.fixture
+def record(monkeypatch, tmp_path):
+    """Takes the place of the record: a function that writes another."""
+    monkeypatch.setattr(slow_tests, "RECORD", tmp_path / "slow_tests.tsv")
+
+    def write(tests, digest):
+        rows = [f"{test}\t2.0\t{digest}" for test in tests]
+        slow_tests.RECORD.write_text("\n".join(["test\tseconds\tdigest", *rows]) + "\n")
+        slow_tests.recorded.cache_clear()
+
+    yield write
+    slow_tests.recorded.cache_clear()
+
+
+def test_a_quarter_runs_of_what_passed_with_these_sources(record):
+    record(ONES[:-1], slow_tests.digest_of(FILE))
+    running = [test for test in ONES if not slow_tests.rests(test)]
+    assert 30 < len(running) < 70 and ONES[-1] in running
+
+
+def test_all_run_after_a_change(record):
+    record(ONES, "another")
+    assert not any(map(slow_tests.rests, ONES))
+
+
+def test_each_has_its_turn_in_some_tree(record):
+    trees = [f"{i:016x}" for i in range(60)]
+    turns = set()
+    for tree in trees:
+        record(ONES, tree)
+        turns.update(test for test in ONES if not slow_tests.rests(test, tree))
+    assert turns == set(ONES)
+
+
+def test_a_digest_is_of_the_sources_and_of_the_file(monkeypatch):
+    def digests():
+        slow_tests.digest_of.cache_clear()
+        return [slow_tests.digest_of(file) for file in (FILE, "tests/test_rules.py")]
+
+    before = digests()
+    assert before[0] != before[1]
+    monkeypatch.setattr(slow_tests, "_sources", lambda: b"others")
+    after = digests()
+    slow_tests.digest_of.cache_clear()
+    assert all(one != other for one, other in zip(before, after, strict=True))
+
+
+def test_sources_are_those_of_functx_and_of_helpers(monkeypatch):
+    read = {}
+    whole = slow_tests.proved.digest_of_code
+
+    def digest_of_code(folder, wanted=lambda name: True):
+        paths = folder.rglob("*.py")
+        read[folder.name] = {n for p in paths if wanted(n := p.relative_to(folder).as_posix())}
+        return whole(folder, wanted)
+
+    monkeypatch.setattr(slow_tests.proved, "digest_of_code", digest_of_code)
+    slow_tests._sources.__wrapped__()
+    assert {"__init__.py", "_ops/nn/linear.py", "_core/__init__.py"} <= read["functx"]
+    assert {"slow_tests.py", "nested/sequences.py"} <= read["tests"]
+    assert "test_rules.py" not in read["tests"] and read["benchmarks"] and read["examples"]
+
+
+def test_what_passed_is_recorded_and_what_failed_is_not(pytester, record):
+    """A run of two workers, with a limit that a loop of additions passes."""
+    record(["tests/test_gone.py::test_it", f"{FILE}::test_kept"], "another")
+    pytester.makeconftest(
+        f"""
+        import sys
+
+        sys.path.insert(0, {str(TESTS)!r})
+        from pathlib import Path
+
+        import slow_tests
+
+        slow_tests.SECONDS = 0.2
+        slow_tests.RECORD = Path({str(slow_tests.RECORD)!r})
+        slow_tests.digest_of = lambda file: "mine"
+        slow_tests.TESTS = Path({str(TESTS)!r})
+
+        def pytest_configure(config):
+            config.pluginmanager.register(slow_tests)
+            if not hasattr(config, "workerinput"):
+                config.pluginmanager.register(slow_tests.SlowTests())
+        """
+    )
+    body = """
+        def test_slow():
+            assert sum(range(20_000_000))
+
+        def test_slow_and_wrong():
+            assert not sum(range(20_000_000))
+
+        def test_quick():
+            pass
+        """
+    pytester.makepyfile(test_three=textwrap.dedent(body))
+    pytester.runpytest_subprocess("-n", "2").assert_outcomes(passed=2, failed=1)
+    slow_tests.recorded.cache_clear()
+    rows = slow_tests.recorded()
+    assert rows.keys() == {"test_three.py::test_slow", f"{FILE}::test_kept"}
+    assert rows["test_three.py::test_slow"][1] == "mine"
+
+
+CODE_ALONE = "test_facades.py", "test_layout.py", "test_slow_tests.py"  # is what these read
+
+
+def test_tests_that_read_other_files_run_always():
+    reading = re.compile(r"\(__file__\)\S*\.parents\[|\bROOT\b")
+    for path in TESTS.rglob("test_*.py"):
+        text = path.read_text()
+        if reading.search(text) and path.name not in CODE_ALONE:
+            assert "pytest.mark.reads_files" in text, path
+
+
+def test_the_record_is_of_tests_that_there_are():
+    assert all((TESTS.parent / slow_tests.file_of(test)).exists() for test in slow_tests.recorded())
+
+
+def test_folders_leave_out_what_files_and_options_run(record, request):
+    """Of a run of some tests, those that rest are left out where nothing more is asked for."""
+    record(ONES, slow_tests.digest_of(FILE))
+    config = request.config
+    option = {"profile": "quick", "device": "cpu", "dtypes": None, "keyword": "", "markexpr": ""}
+    option |= {"whole": False, "record_slow_tests": False}
+
+    class Config:
+        hook = config.hook
+
+        def __init__(self, args, **changes):
+            self.args, self.option = args, option | changes
+
+        def getoption(self, name):
+            return self.option[name.removeprefix("--").replace("-", "_")]
+
+    class Item:
+        def __init__(self, nodeid, reads=False):
+            self.nodeid, self.reads = nodeid, reads
+
+        def get_closest_marker(self, name):
+            return name if self.reads and name == "reads_files" else None
+
+    def left(*args, reads=False, **changes):
+        items = [Item(test, reads) for test in ONES]
+        slow_tests.leave_out(Config(args, **changes), items)
+        return len(items)
+
+    tests, whole = str(TESTS), len(ONES)
+    assert left(tests) < whole / 2 and left(f"{tests}/nested", tests) < whole / 2
+    assert left(f"{tests}/test_layout.py") == left(tests, whole=True) == whole
+    assert left(tests, keyword="one") == left(tests, profile="full") == whole
+    assert left(tests, record_slow_tests=True) == left(tests, reads=True) == whole
