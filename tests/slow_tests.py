@@ -1,16 +1,17 @@
-"""Which slow tests run: a quarter of those that passed with the same sources, all of the others.
+"""Which slow tests run: an eighth of those that passed with the same sources, all of the others.
 
-A test is slow that takes more than a second of processor time. `slow_tests.tsv` holds their seconds
-and a digest of what they passed with: the sources of functx, of examples and benchmarks, the
-helpers of the tests, and their own file. A slow test with another digest runs, so that a mistake
-anywhere in functx meets all tests. Of the others a quarter runs, chosen by the digest: one tree
-always gives the same answer. A test that reads other files than code is marked `reads_files`, and
-runs always. The option `--whole` runs all tests, as do other profiles; files and tests that are
-named run whole.
+A test is slow that takes more than half a second of processor time. `slow_tests.tsv` holds their
+seconds and a digest of what they passed with: the code of functx, of examples and benchmarks, the
+helpers of the tests, and their own file; of a test marked `reads_files` the documentation too. A
+slow test with another digest runs, so that a mistake anywhere in functx meets all tests. Of the
+others an eighth runs, chosen by the digest: one tree always gives the same answer. The option
+`--whole` runs all tests, as do other profiles; files and tests that are named run whole.
 
     python -m pytest -n 2 --dist loadgroup --record-slow-tests
 
 writes the record, of all slow tests that ran and passed; those that did not run keep their rows.
+Where the operator tests ran among them and passed, the record has a row of their file. It says that
+what lies beneath the operators is as it was (`proved`).
 """
 
 import functools as ft
@@ -23,10 +24,11 @@ import pytest
 
 
 TESTS = Path(__file__).parent
+ROOT = TESTS.parent
 RECORD = TESTS / "slow_tests.tsv"
-SECONDS = 1.0  # of a processor
-PARTS = 4
-OWN_RECORD = "tests/test_ops.py"  # `proved.tsv` says which of its cells run
+SECONDS = 0.5  # of a processor
+OPERATORS = "tests/test_ops.py"  # `proved.tsv` says which of its cells run
+MADE_OF = "digest"
 SPENT = "processor seconds"
 
 
@@ -38,24 +40,49 @@ def recorded():
 
 
 @ft.cache
-def digest_of(file):
+def digest_of(file, reads_files=False):
     """A digest of what the tests of a file rest on."""
-    return hashlib.sha256(_sources() + (TESTS.parent / file).read_bytes()).hexdigest()[:16]
+    read = _written() if reads_files else b""
+    return hashlib.sha256(_sources() + read + (ROOT / file).read_bytes()).hexdigest()[:16]
 
 
 @ft.cache
 def _sources():
-    helpers = proved.digest_of_code(TESTS, lambda name: not Path(name).name.startswith("test_"))
-    others = [proved.digest_of_code(TESTS.parent / name) for name in ("benchmarks", "examples")]
-    return b"".join([proved.digest_of_code(proved.SOURCES), helpers, *others])
+    helpers = proved.digest_of_files(TESTS, "*.py", lambda name: not _is_of_tests(name))
+    others = [proved.digest_of_files(ROOT / name, "*.py") for name in ("benchmarks", "examples")]
+    return b"".join([proved.digest_of_files(proved.SOURCES, "*.py"), helpers, *others])
 
 
-def rests(test, tree=None):
+def _is_of_tests(name):
+    return Path(name).name.startswith("test_")
+
+
+@ft.cache
+def _written():
+    """A digest of what is read by people: the documentation, notebooks, the root's own files."""
+    made = "_build", "__pycache__", ".ipynb_checkpoints"
+    kept = lambda name: not any(part in made for part in Path(name).parts)
+    folders = [
+        proved.digest_of_files(ROOT / name, "*", kept)
+        for name in ("docs", "notebooks", ".ci", ".github")
+    ]
+    own = [path.read_bytes() for path in sorted(ROOT.glob("*.*")) if path.is_file()]
+    return b"".join([*folders, *own])
+
+
+def is_on_record(test, digest):
+    """Whether a test passed with these sources."""
+    return test in recorded() and recorded()[test][1] == digest
+
+
+def are_operators_on_record():
+    """Whether the tests of operators passed with these sources."""
+    return is_on_record(OPERATORS, digest_of(OPERATORS))
+
+
+def rests(test, digest):
     """Whether a test that passed with these sources leaves its turn to others."""
-    digest = tree or digest_of(file_of(test))
-    if test not in recorded() or recorded()[test][1] != digest:
-        return False
-    return proved.part_of(test, tree=digest, parts=PARTS) != 0
+    return is_on_record(test, digest) and proved.part_of(test, tree=digest) != 0
 
 
 def file_of(test):
@@ -63,23 +90,29 @@ def file_of(test):
     return test.partition("::")[0]
 
 
-def leave_out(config, items):
-    """Takes the tests out of a run of whole folders that need not run again."""
+def is_plain(config):
+    """Whether a run is of whole folders, and nothing more is asked for."""
     get = config.getoption
-    named = not all(Path(name).is_dir() for name in config.args)
     plain = get("--profile") == "quick" and get("--device") == "cpu" and get("--dtypes") is None
+    named = not all(Path(name).is_dir() for name in config.args)
     chosen = named or get("keyword") or get("markexpr")
-    if chosen or not plain or get("--whole") or get("--record-slow-tests"):
+    return plain and not chosen and not get("--whole") and not get("--record-slow-tests")
+
+
+def leave_out(config, items):
+    """Takes the tests out of a plain run that need not run again."""
+    if not is_plain(config):
         return
-    resting = [item for item in items if rests(item.nodeid) and not reads_files(item)]
+    resting = [item for item in items if rests(item.nodeid, digest_of_item(item))]
     left_out = set(resting)
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=resting)
 
 
-def reads_files(item):
-    """Whether a test rests on more than code."""
-    return item.get_closest_marker("reads_files") is not None
+def digest_of_item(item):
+    """A digest of what a test rests on."""
+    reads_files = item.get_closest_marker("reads_files") is not None
+    return digest_of(file_of(item.nodeid), reads_files)
 
 
 def processor_seconds():
@@ -93,7 +126,8 @@ def pytest_runtest_call(item):
     """Leaves the seconds with the test, whose report takes them along, from workers too."""
     before = processor_seconds()
     result = yield
-    item.user_properties.append((SPENT, processor_seconds() - before))
+    spent = processor_seconds() - before
+    item.user_properties += [(SPENT, spent), (MADE_OF, digest_of_item(item))]
     return result
 
 
@@ -101,21 +135,29 @@ class SlowTests:
     """A plugin: gathers what tests took, and writes it at the end."""
 
     def __init__(self):
-        self.passed, self.met = {}, set()
+        self.passed, self.met, self.wrong = {}, set(), False
 
     def pytest_runtest_logreport(self, report):
-        if report.when == "call" and file_of(report.nodeid) != OWN_RECORD:
+        if report.failed:
+            self.wrong |= file_of(report.nodeid) == OPERATORS
+        if report.when != "call":
+            return
+        found = dict(report.user_properties)
+        if file_of(report.nodeid) == OPERATORS:
+            self.met.add(OPERATORS)
+        else:
             self.met.add(report.nodeid)
-            spent = dict(report.user_properties).get(SPENT)
-            if report.passed and spent is not None and spent > SECONDS:
-                self.passed[report.nodeid] = spent, digest_of(file_of(report.nodeid))
+            if report.passed and found[SPENT] > SECONDS:
+                self.passed[report.nodeid] = found[SPENT], found[MADE_OF]
 
     def pytest_terminal_summary(self, terminalreporter):
         kept = {
             test: row
             for test, row in recorded().items()
-            if test not in self.met and (TESTS.parent / file_of(test)).exists()
+            if test not in self.met and (ROOT / file_of(test)).exists()
         }
+        if OPERATORS in self.met and not self.wrong:
+            self.passed[OPERATORS] = 0.0, digest_of(OPERATORS)
         rows = sorted((kept | self.passed).items())
         lines = [f"{test}\t{seconds:.1f}\t{digest}" for test, (seconds, digest) in rows]
         RECORD.write_text("\n".join(["test\tseconds\tdigest", *lines]) + "\n")

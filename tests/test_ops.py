@@ -4,6 +4,7 @@ import functools as ft
 
 import proved
 import pytest
+import slow_tests
 from check_results import record
 
 from functx.cli.runner import run_group
@@ -20,9 +21,12 @@ def pytest_generate_tests(metafunc):
     except UsageError as error:
         raise pytest.UsageError(str(error)) from None
     cases = []
+    unchanged = slow_tests.is_plain(config) and slow_tests.are_operators_on_record()
     for info in op_db:
         chosen = checked_dtypes(info, dtypes, profile)
         if is_thinned(config, info):
+            if unchanged and not proved.has_its_turn(info):
+                continue
             chosen = proved.dtypes_to_run(info, chosen)
         group = pytest.mark.xdist_group(info.id)
         cases += [pytest.param(info, d, id=f"{info.id}-{d}", marks=group) for d in chosen]

@@ -76,3 +76,12 @@ def test_a_change_beneath_the_operators_meets_another_eighth(monkeypatch, tmp_pa
     (tmp_path / "_core" / "file.py").write_text("x = 2\n")
     assert digest() != before
     proved.tree_digest.cache_clear()
+
+
+def test_a_quarter_of_the_entries_has_its_turn_in_a_tree_and_each_in_some():
+    turns = Counter()
+    for tree in TREES:
+        having = [info.id for info in op_db if proved.has_its_turn(info, tree)]
+        assert len(op_db) / 6 < len(having) < len(op_db) / 3
+        turns.update(having)
+    assert turns.keys() == {info.id for info in op_db}

@@ -28,15 +28,17 @@ def record(monkeypatch, tmp_path):
     slow_tests.recorded.cache_clear()
 
 
-def test_a_quarter_runs_of_what_passed_with_these_sources(record):
-    record(ONES[:-1], slow_tests.digest_of(FILE))
-    running = [test for test in ONES if not slow_tests.rests(test)]
-    assert 30 < len(running) < 70 and ONES[-1] in running
+def test_an_eighth_runs_of_what_passed_with_these_sources(record):
+    digest = slow_tests.digest_of(FILE)
+    record(ONES[:-1], digest)
+    running = [test for test in ONES if not slow_tests.rests(test, digest)]
+    assert 10 < len(running) < 40 and ONES[-1] in running
 
 
 def test_all_run_after_a_change(record):
-    record(ONES, "another")
-    assert not any(map(slow_tests.rests, ONES))
+    record([*ONES, slow_tests.OPERATORS], "another")
+    assert not any(slow_tests.rests(test, slow_tests.digest_of(FILE)) for test in ONES)
+    assert not slow_tests.are_operators_on_record()
 
 
 def test_each_has_its_turn_in_some_tree(record):
@@ -63,21 +65,22 @@ def test_a_digest_is_of_the_sources_and_of_the_file(monkeypatch):
 
 def test_sources_are_those_of_functx_and_of_helpers(monkeypatch):
     read = {}
-    whole = slow_tests.proved.digest_of_code
+    whole = slow_tests.proved.digest_of_files
 
-    def digest_of_code(folder, wanted=lambda name: True):
-        paths = folder.rglob("*.py")
+    def digest_of_files(folder, pattern, wanted=lambda name: True):
+        paths = folder.rglob(pattern)
         read[folder.name] = {n for p in paths if wanted(n := p.relative_to(folder).as_posix())}
-        return whole(folder, wanted)
+        return whole(folder, pattern, wanted)
 
-    monkeypatch.setattr(slow_tests.proved, "digest_of_code", digest_of_code)
+    monkeypatch.setattr(slow_tests.proved, "digest_of_files", digest_of_files)
     slow_tests._sources.__wrapped__()
     assert {"__init__.py", "_ops/nn/linear.py", "_core/__init__.py"} <= read["functx"]
     assert {"slow_tests.py", "nested/sequences.py"} <= read["tests"]
     assert "test_rules.py" not in read["tests"] and read["benchmarks"] and read["examples"]
 
 
-def test_what_passed_is_recorded_and_what_failed_is_not(pytester, record):
+@pytest.mark.parametrize("right", [True, False])
+def test_what_passed_is_recorded_and_what_failed_is_not(right, pytester, record):
     """A run of two workers, with a limit that a loop of additions passes."""
     record(["tests/test_gone.py::test_it", f"{FILE}::test_kept"], "another")
     pytester.makeconftest(
@@ -91,7 +94,7 @@ def test_what_passed_is_recorded_and_what_failed_is_not(pytester, record):
 
         slow_tests.SECONDS = 0.2
         slow_tests.RECORD = Path({str(slow_tests.RECORD)!r})
-        slow_tests.digest_of = lambda file: "mine"
+        slow_tests.digest_of = lambda file, reads_files=False: "mine"
         slow_tests.TESTS = Path({str(TESTS)!r})
 
         def pytest_configure(config):
@@ -111,10 +114,12 @@ def test_what_passed_is_recorded_and_what_failed_is_not(pytester, record):
             pass
         """
     pytester.makepyfile(test_three=textwrap.dedent(body))
-    pytester.runpytest_subprocess("-n", "2").assert_outcomes(passed=2, failed=1)
+    pytester.mkdir("tests").joinpath("test_ops.py").write_text(f"def test_op(): assert {right}")
+    pytester.runpytest_subprocess("-n", "2").assert_outcomes(passed=2 + right, failed=2 - right)
     slow_tests.recorded.cache_clear()
     rows = slow_tests.recorded()
-    assert rows.keys() == {"test_three.py::test_slow", f"{FILE}::test_kept"}
+    operators = {slow_tests.OPERATORS} if right else set()
+    assert rows.keys() == {"test_three.py::test_slow", f"{FILE}::test_kept"} | operators
     assert rows["test_three.py::test_slow"][1] == "mine"
 
 
@@ -162,7 +167,9 @@ def test_folders_leave_out_what_files_and_options_run(record, request):
         return len(items)
 
     tests, whole = str(TESTS), len(ONES)
-    assert left(tests) < whole / 2 and left(f"{tests}/nested", tests) < whole / 2
+    assert left(tests) < whole / 4 and left(f"{tests}/nested", tests) < whole / 4
     assert left(f"{tests}/test_layout.py") == left(tests, whole=True) == whole
     assert left(tests, keyword="one") == left(tests, profile="full") == whole
     assert left(tests, record_slow_tests=True) == left(tests, reads=True) == whole
+    record(ONES, slow_tests.digest_of(FILE, reads_files=True))
+    assert left(tests) == whole and left(tests, reads=True) < whole / 4
