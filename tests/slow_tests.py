@@ -59,15 +59,15 @@ def _is_of_tests(name):
 
 @ft.cache
 def _written():
-    """A digest of what is read by people: the documentation, notebooks, the root's own files."""
-    made = "_build", "__pycache__", ".ipynb_checkpoints"
+    """A digest of what people read: the documentation, notebooks, the texts of the root."""
+    made = "_build", "generated", "jupyter_execute", "__pycache__", ".ipynb_checkpoints"
     kept = lambda name: not any(part in made for part in Path(name).parts)
     folders = [
         proved.digest_of_files(ROOT / name, "*", kept)
         for name in ("docs", "notebooks", ".ci", ".github")
     ]
-    own = [path.read_bytes() for path in sorted(ROOT.glob("*.*")) if path.is_file()]
-    return b"".join([*folders, *own])
+    texts = [path for kind in ("*.md", "*.toml", "*.cff") for path in sorted(ROOT.glob(kind))]
+    return b"".join([*folders, *(path.read_bytes() for path in texts)])
 
 
 def is_on_record(test, digest):
