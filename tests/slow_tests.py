@@ -1,6 +1,6 @@
 """Which slow tests run: an eighth of those that passed with the same sources, all of the others.
 
-A test is slow that takes more than half a second of processor time. `slow_tests.tsv` holds their
+A test is slow that takes more than 0.3 seconds of a processor. `slow_tests.tsv` holds their
 seconds and a digest of what they passed with: the code of functx, of examples and benchmarks, the
 helpers of the tests, and their own file; of a test marked `reads_files` the documentation too. A
 slow test with another digest runs, so that a mistake anywhere in functx meets all tests. Of the
@@ -26,7 +26,7 @@ import pytest
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 RECORD = TESTS / "slow_tests.tsv"
-SECONDS = 0.5  # of a processor
+SECONDS = 0.3  # of a processor
 OPERATORS = "tests/test_ops.py"  # `proved.tsv` says which of its cells run
 MADE_OF = "digest"
 SPENT = "processor seconds"
