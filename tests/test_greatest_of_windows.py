@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 import functx
-from functx._ops.nn.pooling.greatest import _MOST, greatest_of, positions_of_greatest, read_at
+from functx._ops.nn.pooling.greatest import (
+    _MOST,
+    _positions_by_windows,
+    greatest_of,
+    positions_of_greatest,
+    read_at,
+)
 from functx._ops.nn.pooling.placement import placed
 
 
@@ -33,7 +39,14 @@ def windows_over(x, kernel, options):
 
 
 def read_at_positions(x, windows):
-    return read_at(x, positions_of_greatest(x, windows))
+    return read_at(x, _positions_by_windows(x, windows))
+
+
+def special_images(sizes, dtype):
+    images = RNG.choice(SPECIAL, (40, *sizes), p=[0.15] * 6 + [0.03, 0.03, 0.02, 0.02])
+    if "int" in dtype:
+        images = RNG.integers(0, 3, images.shape)
+    return jnp.asarray(images).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16", "int64", "uint8"])
@@ -41,16 +54,23 @@ def read_at_positions(x, windows):
 def test_every_bit_of_a_number_is_that_of_the_element_at_the_position(
     sizes, kernel, options, dtype
 ):
-    images = RNG.choice(SPECIAL, (40, *sizes), p=[0.15] * 6 + [0.03, 0.03, 0.02, 0.02])
-    if "int" in dtype:
-        images = RNG.integers(0, 5, images.shape)
-    x = jnp.asarray(images).astype(dtype)
+    x = special_images(sizes, dtype)
     windows = windows_over(x, kernel, options)
     got, expected = jax.jit(lambda x: [f(x, windows) for f in (greatest_of, read_at_positions)])(x)
     nothing = np.isnan(np.asarray(expected).astype("float64"))
     np.testing.assert_array_equal(np.isnan(np.asarray(got).astype("float64")), nothing)
     raw = lambda y: np.asarray(y).view(f"u{x.dtype.itemsize}")[~nothing]
     np.testing.assert_array_equal(raw(got), raw(expected))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "uint8"])
+@pytest.mark.parametrize("sizes, kernel, options", PLACES)
+def test_positions_are_those_of_the_first_and_of_the_last_nan(sizes, kernel, options, dtype):
+    x = special_images(sizes, dtype)
+    windows = windows_over(x, kernel, options)
+    ways = positions_of_greatest, _positions_by_windows
+    got, expected = jax.jit(lambda x: [f(x, windows) for f in ways])(x)
+    np.testing.assert_array_equal(got, expected)
 
 
 @pytest.mark.parametrize("sizes, kernel, options", PLACES)
