@@ -1,4 +1,4 @@
-"""Convolutions of groups, volumes and lanes, beside JAX's own and PyTorch.
+"""Convolutions of late layers, groups, volumes and lanes, beside JAX's own and PyTorch.
 
 `python -m benchmarks convolutions`. Milliseconds. PyTorch on one thread, where it is installed; its
 maps are `torch.func`'s.
@@ -88,9 +88,12 @@ DEPTHWISE = normal(32, 128, 14, 14), normal(128, 1, 3, 3)
 GROUPED = normal(16, 64, 28, 28), normal(64, 16, 3, 3)
 VOLUMES = normal(2, 16, 16, 16, 16), normal(32, 16, 3, 3, 3)
 PLAIN = normal(16, 32, 28, 28), normal(64, 32, 3, 3)
+LATE = normal(4, 512, 3, 3), normal(512, 512, 3, 3)
 CASES = (
     Case("conv2d", values, PLAIN),
     Case("conv2d, gradient", gradients, PLAIN),
+    Case("a late layer", values, LATE),
+    Case("a late layer, gradient", gradients, LATE),
     Case("depthwise", ft.partial(values, groups=128), DEPTHWISE),
     Case("depthwise, gradient", ft.partial(gradients, groups=128), DEPTHWISE),
     Case("4 groups", ft.partial(values, groups=4), GROUPED),

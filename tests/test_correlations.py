@@ -38,6 +38,14 @@ CASES = {
         1,
     ),
     "large kernel": (geometry((1, 2), ((3, 0), (0, 1)), (1, 1), 2, (10, 9), (9, 8)), 2, 1),
+    "few places": (geometry((2, 3), ((0, 1), (2, -1)), (1, 2), 1, (3, 6), (2, 3)), 2, 8),
+    "few places in a volume": (
+        geometry((1, 2, 1), ((1, 0), (0, 1), (0, 0)), (1, 1, 1), 1, (2, 2, 1), (2, 2, 1)),
+        1,
+        9,
+    ),
+    "one element": (geometry((2, 1), ((0, 0), (1, 1)), (1, 1), 1, (3, 2), (1, 1)), 2, 3),
+    "one element, wide": (geometry((1,), ((0, 0),), (1,), 1, (3,), (1,)), 32, 33),
 }
 
 
@@ -63,6 +71,7 @@ def test_programs_for_cpus_agree_with_the_general_one(program, case, wanted, mon
     if program == "a loop":
         monkeypatch.setattr(lowering_on_cpus, "_MANY", 0)
         monkeypatch.setattr(lowering_on_cpus, "WINDOW", 0)
+        monkeypatch.setattr(lowering_on_cpus, "windows_pay", lambda *_, **__: False)
     compute = {"windows": by_windows, "elements": by_elements}.get(
         program, lowering_on_cpus.on_cpus
     )
@@ -72,6 +81,75 @@ def test_programs_for_cpus_agree_with_the_general_one(program, case, wanted, mon
     got, expected = both(*given)
     assert got.shape == parts[wanted].shape
     np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12)
+
+
+def types(of, batch, filters, channels, lanes=1):
+    """The types of the three parts of a group."""
+    sizes = {Part.IMAGE: of.image, Part.KERNEL: of.kernel, Part.RESULT: of.result}
+    counts = {
+        Part.IMAGE: (batch, channels * of.groups),
+        Part.KERNEL: (filters * of.groups, channels),
+        Part.RESULT: (batch, filters * of.groups),
+    }
+    return {p: jax.ShapeDtypeStruct((lanes, *counts[p], *sizes[p]), of.dtype) for p in Part}
+
+
+def square(size, kernel, stride=1, groups=1, pads=None):
+    pads = (kernel // 2 if pads is None else pads,) * 2
+    return geometry((stride,) * 2, (pads,) * 2, (1,) * 2, groups, (size,) * 2, (kernel,) * 2)
+
+
+# Layers of networks, whether results, images and kernels are products of matrices there.
+LAYERS = [
+    (square(3, 3), 4, 512, 512, "RIK"),
+    (square(6, 3), 4, 256, 256, "RIK"),
+    (square(12, 3), 1, 128, 128, "RIK"),
+    (square(12, 3), 4, 128, 128, "K"),
+    (square(24, 3), 4, 64, 64, "K"),
+    (square(56, 3), 16, 64, 64, ""),
+    (square(96, 7, 2), 4, 64, 3, ""),
+    (square(7, 5), 4, 64, 32, ""),
+    (square(7, 5), 1, 128, 128, "RIK"),
+    (square(26, 17, pads=0), 1, 17, 17, "RI"),
+    (square(41, 27, pads=0), 1, 27, 27, "I"),
+    (square(24, 1), 4, 256, 64, "RIK"),
+    (square(14, 1), 4, 16, 16, ""),
+    (square(14, 1), 1, 16, 16, "RIK"),
+    (square(6, 3, groups=2), 4, 256, 256, ""),
+    (square(3, 3, groups=2), 4, 256, 256, "RIK"),
+]
+
+
+@pytest.mark.parametrize("of, batch, filters, channels, products", LAYERS)
+def test_late_layers_are_products_of_matrices(of, batch, filters, channels, products):
+    parts = types(of, batch, filters, channels)
+    for wanted in Part:
+        given = [parts[part] for part in Part if part != wanted]
+        program = jax.make_jaxpr(ft.partial(lowering_on_cpus.on_cpus, wanted, of))(*given)
+        assert ("conv_general_dilated" not in str(program)) == (wanted.name[0] in products)
+        assert ("dot_general" in str(program)) == (wanted.name[0] in products)
+
+
+@pytest.mark.parametrize("dtype, products", [("bfloat16", ""), ("complex64", "RIK")])
+def test_halves_are_convolved_and_complex_numbers_where_places_are_very_few(dtype, products):
+    for size, found in ((3, products), (6, "")):
+        of = square(size, 3)._replace(dtype=np.dtype(dtype), sums=np.dtype(dtype))
+        parts = types(of, 4, 128, 128)
+        for wanted in Part:
+            given = [parts[part] for part in Part if part != wanted]
+            program = jax.make_jaxpr(ft.partial(lowering_on_cpus.on_cpus, wanted, of))(*given)
+            assert ("dot_general" in str(program)) == (wanted.name[0] in found)
+
+
+def test_lanes_that_loop_over_groups_choose_for_each_of_them():
+    of = square(6, 3)
+    for batch, loops in ((1, "RI"), (4, "RIK")):
+        parts = types(of, batch, 128, 128, lanes=2)
+        for wanted in Part:
+            given = [parts[part] for part in Part if part != wanted]
+            program = str(jax.make_jaxpr(ft.partial(lowering_on_cpus.on_cpus, wanted, of))(*given))
+            assert ("scan" in program) == (wanted.name[0] in loops)
+            assert ("dot_general" in program) == (batch == 1)
 
 
 def plain(image, kernel, of):

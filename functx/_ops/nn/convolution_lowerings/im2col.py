@@ -1,6 +1,7 @@
 """Correlations as products of matrices, where XLA's kernels are slow or do not exist.
 
-The windows of an image are the columns of a matrix, whose rows are the elements of a kernel.
+The windows of an image are the columns of a matrix, whose rows are the elements of a kernel. The
+kernel is a matrix as it lies.
 """
 
 from __future__ import annotations
@@ -8,17 +9,12 @@ from __future__ import annotations
 import math
 
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, lax
 
 from functx._core import known, Size
-from functx._ops.nn.overlaps import overlap_add
-from functx._ops.nn.windows import windows
+from functx._ops.nn.windows import a_stride_apart, put_apart
 
-from .geometry import Geometry, padded, Part, seen_by
-
-
-WINDOW = 64  # elements of a kernel; windows of more take too much memory
+from .geometry import Geometry, padded, Part, total
 
 
 def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
@@ -35,15 +31,12 @@ def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
         return out.reshape(lanes, g.groups * filters, channels, *g.kernel).astype(
             g.dtype_of(wanted)
         )
-    out = _product("lgfck,lgfno->lgckno", _flat_kernel(g, a), _flat_result(g, b), g)
-    lanes, _, channels, _, batch, *_ = out.shape
-    out = out.reshape(lanes, g.groups * channels, *g.kernel, batch, *g.result)
-    n = len(g.kernel)
-    for s, (before, after), d, size, _ in g.dimensions():
-        whole = before + size + max(after, 0)
-        out = overlap_add(out, 2, n + 3, size=whole, stride=s, dilation=d)
-        out = lax.slice_in_dim(out, before, before + size, axis=n + 2)
-    return _batch_first(out).astype(g.dtype_of(wanted))
+    # XLA multiplies few rows with many columns faster than many rows with few columns.
+    out = _product("lgfno,lgfck->lgnock", _flat_result(g, b), _flat_kernel(g, a), g)
+    lanes, _, batch, *_, channels, _ = out.shape
+    out = _overlapping(g, out.reshape(lanes, g.groups, batch, *g.result, channels, *g.kernel))
+    out = jnp.moveaxis(out, (1, -1), (2, 3))
+    return out.reshape(lanes, batch, g.groups * channels, *g.image).astype(g.dtype_of(wanted))
 
 
 def _product(indices: str, a: Array, b: Array, g: Geometry) -> Array:
@@ -68,13 +61,20 @@ def _windows(g: Geometry, image: Array) -> Array:
     """`[l, groups, c / groups, elements of a kernel, n, elements of a result]`."""
     lanes, batch, channels, *_ = image.shape
     x = padded(g, _batch_first(image))
-    if math.prod(g.kernel) <= WINDOW:
-        x = jnp.stack([seen_by(g, x, at) for at in np.ndindex(*g.kernel)], 2)
-    else:
-        for i, (s, _, d, _, k) in enumerate(g.dimensions()):
-            x = jnp.moveaxis(windows(x, 3 + 2 * i, k, s, d), 4 + 2 * i, 2 + i)
+    for i, (s, _, d, _, k) in enumerate(g.dimensions()):
+        seen = [a_stride_apart(x, {3 + 2 * i: (j * d, g.result[i], s)}) for j in range(k)]
+        x = jnp.stack(seen, 2 + i)
     whole = lanes, g.groups, channels // g.groups
     return x.reshape(*whole, math.prod(g.kernel), batch, *_places(g))
+
+
+def _overlapping(g: Geometry, x: Array) -> Array:
+    """`[l, groups, n, *image, c]`, the sum of windows `[l, groups, n, *result, c, *kernel]`."""
+    for i, (s, (before, _), d, size, k) in enumerate(g.dimensions()):
+        axis = 4 + len(g.kernel)  # of the kernel's first dimension that is left
+        rows = (lax.index_in_dim(x, j, axis, keepdims=False) for j in range(k))
+        x = total(put_apart(r, {3 + i: (j * d - before, size, s)}) for j, r in enumerate(rows))
+    return x
 
 
 def _flat_kernel(g: Geometry, kernel: Array) -> Array:

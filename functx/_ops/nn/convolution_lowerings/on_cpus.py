@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import functools as ft
 import math
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
-from functx._core import decided, known
+from functx._core import category, decided, known
 from functx._core.shapes.convolution_layouts import channels_last
 
 from .depthwise import by_elements
 from .geometry import Geometry, Part
-from .im2col import by_windows, WINDOW
+from .im2col import by_windows
 from .phases import by_phases
 from .planes import by_planes
 from .xla_kernels import by_kernels
 
 
+WINDOW = 64  # elements of a kernel that is not large
 _MANY = 2**19  # products; a group with fewer is not worth a step of a loop
+_CHANNELS = 32  # filters or channels; fewer fill no vectors
+_COLUMNS = 2**21  # elements of a matrix of windows that is larger than the kernel
 
 
 def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
@@ -29,7 +34,7 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     """
     lanes, volumes = a.shape[0], len(g.kernel) > 2
     groups = lanes * g.groups
-    if groups == 1 and not volumes:
+    if groups == 1 and (not volumes or windows_pay(wanted, g, a, b)):
         return _one_group(wanted, g, a, b)
     batch, filters, channels = _extents(wanted, g, a, b)
     products = batch * filters * channels * math.prod(g.kernel) * math.prod(g.result)
@@ -38,18 +43,54 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
             return by_elements(wanted, g, a, b)
         if decided(lambda: products < _MANY, otherwise=False):
             return by_windows(wanted, g, a, b)
+    if wanted == Part.KERNEL and windows_pay(wanted, g, a, b, in_loop=True):
+        return by_windows(wanted, g, a, b)
     if volumes and known(g.image[0]):
         return by_planes(on_cpus, wanted, g, a, b)
     given = [part for part in Part if part != wanted]
     operands = tuple(_groups_as_lanes(g, x, part) for x, part in zip((a, b), given, strict=True))
-    one = lambda x: _one_group(wanted, g._replace(groups=1), x[0][None], x[1][None])[0]
+    alone = ft.partial(_one_group, wanted, g._replace(groups=1), in_loop=True)
+    one = lambda x: alone(x[0][None], x[1][None])[0]
     return _lanes_as_groups(g, lax.map(one, operands), wanted, lanes)
 
 
-def _one_group(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
+def _one_group(wanted: Part, g: Geometry, a: Array, b: Array, *, in_loop: bool = False) -> Array:
+    if windows_pay(wanted, g, a, b, in_loop=in_loop):
+        return by_windows(wanted, g, a, b)
     if wanted == g.output == Part.IMAGE and max(g.strides) > 1:
         return by_phases(g, a[0], b[0])[None]
     return by_kernels(channels_last, wanted, g, a, b)
+
+
+def windows_pay(wanted: Part, g: Geometry, a: Array, b: Array, *, in_loop: bool = False) -> bool:
+    """Whether `by_windows` is faster than XLA's kernels for each group.
+
+    XLA's kernels take, or return, the elements of a kernel before its channels and filters. That
+    transposition takes as long as a hundred products of each element, so it is most of the time
+    where the results of a batch have few places, as in the last layers of a network. The matrix of
+    windows has a column for each place: it is small there, too, beside the kernel.
+    """
+    batch, filters, channels = _extents(wanted, g, a, b)
+    elements, places = math.prod(g.kernel), batch * math.prod(g.result)
+    at_most = lambda times: decided(lambda: places <= times * filters, otherwise=False)
+    dtype = np.dtype(g.dtype)
+    if dtype.itemsize < 4:  # products of halves take longer than their convolutions
+        return False
+    very_few = decided(lambda: 2 * places <= filters, otherwise=False)
+    if category(dtype) == 3:
+        return very_few
+    wide = decided(lambda: filters >= _CHANNELS and channels >= _CHANNELS, otherwise=False)
+    if elements == 1:  # a product of matrices as it stands, but for the order of the batch
+        return wide or decided(lambda: batch == 1, otherwise=False)
+    if in_loop:
+        return very_few
+    if wanted == Part.RESULT:
+        return at_most(6 if elements > WINDOW else 3)
+    if wanted == Part.IMAGE:  # XLA's kernels have large windows and few channels there
+        return at_most(32 if elements > WINDOW else 3)
+    # For a kernel, the windows that XLA's kernels see are results, and the channels are a batch.
+    fits = decided(lambda: elements * channels * places <= _COLUMNS, otherwise=False)
+    return at_most(1) or (wide and fits and elements <= 9 and len(g.kernel) == 2)
 
 
 def _extents(wanted: Part, g: Geometry, a: Array, b: Array) -> tuple[int, int, int]:

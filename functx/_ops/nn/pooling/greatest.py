@@ -6,16 +6,23 @@ from __future__ import annotations
 
 import functools as ft
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from functx._core import available, category, known, LONG, lowest
-from functx._core.numbers.bitwise_comparison import greatest_key, ordered_bits
+from functx._core import available, category, known, LONG, lowest, platform_dependent
+from functx._core.numbers.bitwise_comparison import (
+    from_keys,
+    greatest_key,
+    invertible_keys,
+    ordered_bits,
+)
+from functx._core.rules.custom_derivatives import derivative_rules
+from functx._ops.nn.windows import a_stride_apart
 
 from .placement import Windows
 
@@ -27,6 +34,7 @@ class MaxPoolResult(NamedTuple):
     indices: Array
 
 
+_MOST = 32  # elements along all sides of a window; those of more would make a long program
 NOWHERE = np.int32(np.iinfo(np.int32).max)  # the position of what is padded
 
 
@@ -50,9 +58,89 @@ class Contest:
         later = (y > x) | ((y == x) & first)
         return lax.select(later, y, x), lax.select(later, j, i)
 
+    def later_winner(self, a: Sequence[Array], b: Sequence[Array]) -> tuple[Array, Array]:
+        """`winner`, where all positions in the second are later, or nowhere."""
+        (x, i), (y, j) = a, b
+        later = (y > x) | (i == NOWHERE if self._nan is None else y == self._nan)
+        return lax.select(later, y, x), lax.select(later, j, i)
+
+
+def greatest_of(images: jax.Array, windows: Windows) -> jax.Array:
+    """The element that each window picks; of those that are NaN, any NaN.
+
+    Where no derivative asks for positions, XLA drops them from the program.
+    """
+    if sum(windows.kernel) > _MOST:
+        return read_at(images, positions_of_greatest(images, windows))
+    if category(images.dtype) < 2:
+        return _by_sides(lax.max, _around(images, windows), windows)
+
+    def pick(images: Array) -> tuple[Array, Array]:
+        keys = invertible_keys(_around(images, windows))
+        values = from_keys(_by_sides(_first_greatest, keys, windows), images.dtype)
+        found = values, positions_of_greatest(images, windows)
+        return platform_dependent(*found, cpu=_in_memory, default=lambda *xs: xs)
+
+    def jvp(primals: None, output: tuple[Array, Array], tangents: tuple[Array]) -> Any:
+        _, where = output
+        inside = where != NOWHERE
+        return jnp.where(inside, read_at(tangents[0], jnp.where(inside, where, 0)), 0), None
+
+    return derivative_rules(pick, jvp=jvp, name="max_pool", of="output")(images)[0]
+
 
 def positions_of_greatest(images: jax.Array, windows: Windows) -> jax.Array:
     """The position in its flattened image of the element that each window picks."""
+    if sum(windows.kernel) > _MOST:
+        return _positions_by_windows(images, windows)
+    contest = Contest(images)
+    least, nowhere = contest.least
+    operands = _around(contest.keys, windows, least), _around(contest.positions, windows, nowhere)
+    return _by_sides(contest.later_winner, operands, windows)[1]
+
+
+def _by_sides(pick: Callable[[Any, Any], Any], x: Any, windows: Windows) -> Any:
+    """What each window picks: each row picks one of its elements, then each plane one of its rows.
+
+    These are a few comparisons of arrays with themselves, moved. XLA's programs for CPUs compute
+    them by vectors, and a window element by element.
+    """
+    sides = zip(windows.kernel, windows.strides, windows.dilation, windows.counts, strict=True)
+    for axis, (k, s, d, count) in reversed([*enumerate(sides, 1)]):
+        moved = lambda j, x=x, axis=axis, s=s, d=d, count=count: jax.tree.map(
+            lambda y: a_stride_apart(y, {axis: (j * d, count, s)}), x
+        )
+        x = ft.reduce(pick, map(moved, range(k)))
+    return x
+
+
+def _around(x: Array, windows: Windows, fill: Any = None) -> Array:
+    """`x` with what windows see beside it: `fill`, by default the least number."""
+    fill = np.asarray(lowest(x.dtype), x.dtype) if fill is None else fill
+    return lax.pad(x, fill, [(0, 0, 0), *((*pair, 0) for pair in windows.pads)])
+
+
+def _first_greatest(x: Array, y: Array) -> Array:
+    """The greater of two of `invertible_keys`; the first if both are of zeros."""
+    return lax.select(y > x + (x == -1).astype(x.dtype), y, x)
+
+
+def _in_memory(*arrays: Array) -> tuple[Array, ...]:
+    """Arrays that XLA does not compute anew, and then slowly, in each loop that uses them.
+
+    It computes no gather anew in two loops; these take all rows in order.
+    """
+    return tuple(map(_all_rows, arrays))
+
+
+def _all_rows(x: Array) -> Array:
+    rows = x[0] if x.shape[0] == 1 and x.ndim > 2 else x  # XLA drops a gather of one row
+    options = {"unique_indices": True, "indices_are_sorted": True}
+    place = lax.iota(np.int32, rows.shape[0])
+    return rows.at[place].get(mode="promise_in_bounds", **options).reshape(x.shape)
+
+
+def _positions_by_windows(images: jax.Array, windows: Windows) -> jax.Array:
     contest = Contest(images)
     operands = [
         windows.around(x, fill)

@@ -12,7 +12,14 @@ from jax import Array
 
 from functx._core import Accepts, ArrayLike, as_number, Autocast, known, operator, Promote
 
-from .greatest import answer, as_images, MaxPoolResult, positions_of_greatest, read_at
+from .greatest import (
+    answer,
+    as_images,
+    greatest_of,
+    MaxPoolResult,
+    positions_of_greatest,
+    read_at,
+)
 from .placement import placed, Windows
 
 
@@ -214,7 +221,10 @@ def max_pool3d(
 
 
 def _pooled(input: Array, windows: Windows, return_indices: bool) -> Array | MaxPoolResult:
-    images = as_images(input, len(windows.sizes))
+    n = len(windows.sizes)
+    images = as_images(input, n)
+    if not return_indices:
+        return greatest_of(images, windows).reshape(*input.shape[:-n], *windows.counts)
     where = positions_of_greatest(images, windows)
     out = read_at(images, where)
     where = _where_nothing_is(windows, where)

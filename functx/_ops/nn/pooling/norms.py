@@ -15,7 +15,7 @@ from functx._core.rules.custom_derivatives import derivative_rules
 from functx._core.rules.singular_points import zero_at_singular
 from functx._ops.nn.windows import per_dimension
 
-from .greatest import as_images, positions_of_greatest, read_at
+from .greatest import as_images, greatest_of
 from .placement import placed
 from .totals import elements, sums
 
@@ -134,7 +134,7 @@ def _norms(
         sign = math.copysign(1, p)
         sizes = lax.sign(input) * input  # absolute values with a derivative of 0 at 0
         images = as_images(sign * sizes, n)
-        out = sign * read_at(images, positions_of_greatest(images, windows))
+        out = sign * greatest_of(images, windows)
         return out.reshape(*input.shape[:-n], *out.shape[1:])
     whole = math.prod(per_dimension(kernel_size, n, "kernel_size"))
     count = elements(windows, with_padding=False)

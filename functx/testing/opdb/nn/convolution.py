@@ -20,6 +20,7 @@ def conv1d_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 4), make(3, 2, 2), padding="same")
     yield call(make(1, 1, 6), make(1, 1, 2), padding="valid", dilation=3)
     yield call(make(0, 2, 4), make(3, 2, 2), make(3))
+    yield call(make(2, 1, 5), make(1, 1, 2), padding=1)
 
 
 def conv2d_samples(make: Make) -> Iterator[Sample]:
@@ -28,6 +29,8 @@ def conv2d_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 3, 4), make(2, 1, 2, 3), make(2), padding="same", dilation=(2, 1))
     yield call(make(1, 1, 4, 4), make(1, 1, 2, 2), stride=2, padding="valid")
     yield call(make(0, 1, 3, 3), make(1, 1, 2, 2))
+    yield call(make(1, 1, 2, 3), make(3, 1, 2, 2), padding=(0, 1), stride=2)
+    yield call(make(1, 2, 1, 3), make(1, 2, 1, 1))
 
 
 def conv3d_samples(make: Make) -> Iterator[Sample]:
@@ -115,7 +118,7 @@ def infinity_departures(dimensions: int):
     """What is not finite in weights beside padding."""
 
     def departures(make: Make) -> Iterator[Departure]:
-        image, weight = np.ones([1, 1, *[5] * dimensions]), np.ones([2, 1, *[3] * dimensions])
+        image, weight = np.ones([1, 1, *[5] * dimensions]), np.ones([1, 1, *[3] * dimensions])
         weight.flat[0] = np.inf
         yield Departure(
             "value",

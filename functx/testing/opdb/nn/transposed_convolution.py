@@ -21,6 +21,7 @@ def line_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 3), make(1, 2, 2), stride=2, dilation=3, output_padding=(1,))
     yield call(make(1, 1, 2), make(1, 1, 1), padding=0, output_padding=1, dilation=2)
     yield call(make(0, 2, 3), make(2, 1, 2))
+    yield call(make(2, 1, 2), make(1, 1, 2), stride=2)
 
 
 def plane_samples(make: Make) -> Iterator[Sample]:
@@ -28,12 +29,14 @@ def plane_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 2, 2, 2), make(2, 1, 3, 2), None, (3, 2), (1, 0), (1, 0), 2, (1, 2))
     yield call(make(1, 2, 2), make(1, 2, 2, 1), make(2), stride=2, output_padding=(0, 1))
     yield call(make(1, 1, 3, 3), make(1, 1, 1, 2), padding=(1, 0))
+    yield call(make(1, 2, 1, 2), make(2, 1, 2, 2), stride=2, padding=(0, 1))
 
 
 def volume_samples(make: Make) -> Iterator[Sample]:
     yield call(make(1, 2, 2, 1, 2), make(2, 1, 1, 1, 1), make(1))
     yield call(make(1, 2, 2, 2, 1), make(2, 1, 2, 1, 2), None, (2, 1, 3), (1, 0, 0), (0, 0, 2), 2)
     yield call(make(1, 2, 1, 2), make(1, 2, 1, 2, 2), make(2), dilation=(1, 1, 2))
+    yield call(make(2, 1, 1, 2), make(2, 1, 1, 2, 1))
 
 
 def line_refusals(make: Make) -> Iterator[Refusal]:

@@ -21,6 +21,7 @@ def max_pool2d_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(1, 6, 5), (3, 2), stride=2, padding=(1, 0), ceil_mode=True)
     yield call(make.distinct(1, 4, 5), 2, stride=1, dilation=(1, 2))
     yield call(make.distinct(0, 1, 2, 2), 2)
+    yield call(make.distinct(1, 2, 32), (2, 31), stride=1)
 
 
 def max_pool2d_refusals(make: Make) -> Iterator[Refusal]:
@@ -39,6 +40,7 @@ def line_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(1, 2, 4), 2, 1, 1, return_indices=True)
     yield call(make.distinct(1, 6), (3,), stride=2, padding=1, ceil_mode=True)
     yield call(make.distinct(1, 5), 2, stride=1, dilation=(2,))
+    yield call(make.distinct(1, 34), 33, 1)
 
 
 def volume_samples(make: Make) -> Iterator[Sample]:
@@ -46,6 +48,7 @@ def volume_samples(make: Make) -> Iterator[Sample]:
     yield call(make.distinct(1, 2, 2, 2, 3), 2, 1, 1, return_indices=True)
     yield call(make.distinct(1, 2, 4, 3), (1, 3, 2), stride=2, padding=(0, 1, 0), ceil_mode=True)
     yield call(make.distinct(1, 3, 2, 3), 2, stride=1, dilation=(2, 1, 2))
+    yield call(make.distinct(1, 1, 1, 32), (1, 1, 31), 1)
 
 
 def np_max_pool(
