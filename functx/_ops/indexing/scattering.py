@@ -35,9 +35,9 @@ from .addressing import (
     cropped,
     positions_inside,
     slices_to_write,
-    sum_into,
     write_along,
 )
+from .flattened_sums import sum_into_flattened
 from .many_into_one import product_into
 
 
@@ -98,7 +98,7 @@ def scatter(
     if reduce is None:
         out = write_along(line, index, src, dim)
     else:
-        combine = sum_into if reduce == "add" else product_into
+        combine = sum_into_flattened if reduce == "add" else product_into
         wide = accumulator(input.dtype)
         out = combine(line.astype(wide), index, src.astype(wide), dim).astype(input.dtype)
     return out.reshape(input.shape)
@@ -135,7 +135,8 @@ def scatter_add(input: ArrayLike, dim: Dim, index: Index, src: ArrayLike) -> Arr
     check_source(input, index, src, dim)
     wide = accumulator(input.dtype)
     line, added = as_line(input).astype(wide), cropped(src, index).astype(wide)
-    return sum_into(line, as_line(index), added, dim).astype(input.dtype).reshape(input.shape)
+    out = sum_into_flattened(line, as_line(index), added, dim)
+    return out.astype(input.dtype).reshape(input.shape)
 
 
 @operator(promote=Promote.NONE, requires=positions_inside)
