@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -12,11 +15,14 @@ from functx._core import (
     category,
     equally_varying,
     operator,
+    platform_dependent,
     refuse,
 )
 
 
 __all__ = ["gcd", "lcm"]
+
+_LARGEST = 2**50
 
 
 @operator(accepts=Accepts.INTEGRAL, differentiable=False)
@@ -65,12 +71,42 @@ def _integers(input: Array, other: Array) -> list[Array]:
 
 def _divisor(x: Array, y: Array) -> Array:
     """Greatest common divisor of integers of any signs, by Euclid's algorithm."""
+    return platform_dependent(x, y, cpu=_by_floats, default=_by_integers)
 
+
+def _by_floats(x: Array, y: Array) -> Array:
+    """`_by_integers`, but in floating point where all products and differences are exact there.
+
+    Processors divide floating numbers by vectors, and integers one by one. A whole number near the
+    quotient is as good as the quotient; the nearest leaves the least.
+    """
+    wide = np.dtype("float32" if x.dtype.itemsize <= 2 else "float64")
+    if jax.dtypes.canonicalize_dtype(wide) != wide:
+        return _by_integers(x, y)
+    exact = _is_exact(x) & _is_exact(y)
+    rest = _by_integers(*(jnp.where(exact, 0, z) for z in (x, y)))
+    remainder = lambda x, y: x - jnp.round(x / jnp.where(y == 0, 1, y)) * y
+    found = _euclid(remainder, *(jnp.where(exact, z, 0).astype(wide) for z in (x, y)))
+    return jnp.where(exact, lax.abs(found).astype(x.dtype), rest)
+
+
+def _is_exact(x: Array) -> Array:
+    """Whether integers are at most 2^50 in size, and not the least, of which there is no size."""
+    ends = np.iinfo(x.dtype)
+    low, high = max(int(ends.min) + 1, -_LARGEST), min(int(ends.max), _LARGEST)
+    return (x >= x.dtype.type(low)) & (x <= x.dtype.type(high))
+
+
+def _by_integers(x: Array, y: Array) -> Array:
+    divisor = _euclid(lax.rem, x, y)
+    return divisor if divisor.dtype.kind == "u" else lax.abs(divisor)
+
+
+def _euclid(remainder: Callable[[Array, Array], Array], x: Array, y: Array) -> Array:
     def step(state: tuple[Array, Array]) -> tuple[Array, Array]:
         x, y = state
         left = y != 0  # `where` of no elements is its first choice, which must vary as the state
-        return jnp.where(left, y, x), jnp.where(left, lax.rem(x, y), 0)
+        return jnp.where(left, y, x), jnp.where(left, remainder(x, y), 0)
 
     start = tuple(equally_varying([x, y]))
-    divisor, _ = lax.while_loop(lambda state: (state[1] != 0).any(), step, start)
-    return divisor if divisor.dtype.kind == "u" else lax.abs(divisor)
+    return lax.while_loop(lambda state: (state[1] != 0).any(), step, start)[0]
