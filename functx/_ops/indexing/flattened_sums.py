@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools as ft
 import math
 
 import jax.numpy as jnp
@@ -26,15 +27,8 @@ def sum_into_flattened(x: Array, index: Array, updates: Array, dim: int) -> Arra
     if x.ndim < 2 or category(x.dtype) < 2 or not sized:
         return sum_into(x, index, updates, dim)
 
-    def forward(x: Array, index: Array, updates: Array) -> Array:
-        return platform_dependent(
-            x,
-            index,
-            updates,
-            cpu=lambda *xs: _by_one_number(*xs, dim),
-            default=lambda *xs: sum_into(*xs, dim),
-        )
-
+    of_cpus, of_others = (ft.partial(way, dim=dim) for way in (_by_one_number, sum_into))
+    forward = lambda *arrays: platform_dependent(*arrays, cpu=of_cpus, default=of_others)
     return derivative_rules(
         forward,
         jvp=lambda primals, output, tangents: sum_into_flattened(

@@ -81,7 +81,7 @@ def greatest_of(images: jax.Array, windows: Windows) -> jax.Array:
         found = values, positions_of_greatest(images, windows)
         return platform_dependent(*found, cpu=_in_memory, default=lambda *xs: xs)
 
-    def jvp(primals: None, output: tuple[Array, Array], tangents: tuple[Array]) -> Any:
+    def jvp(primals: Any, output: Any, tangents: Any) -> Any:
         _, where = output
         inside = where != NOWHERE
         return jnp.where(inside, read_at(tangents[0], jnp.where(inside, where, 0)), 0), None
@@ -135,9 +135,11 @@ def _in_memory(*arrays: Array) -> tuple[Array, ...]:
 
 def _all_rows(x: Array) -> Array:
     rows = x[0] if x.shape[0] == 1 and x.ndim > 2 else x  # XLA drops a gather of one row
-    options = {"unique_indices": True, "indices_are_sorted": True}
     place = lax.iota(np.int32, rows.shape[0])
-    return rows.at[place].get(mode="promise_in_bounds", **options).reshape(x.shape)
+    rows = rows.at[place].get(
+        mode="promise_in_bounds", unique_indices=True, indices_are_sorted=True
+    )
+    return rows.reshape(x.shape)
 
 
 def _positions_by_windows(images: jax.Array, windows: Windows) -> jax.Array:
