@@ -33,6 +33,7 @@ exclude_patterns = [
     "ext",
     "generated/fields.md",  # parts of other pages
     "generated/moved.md",
+    "generated/public_models.md",
     "jupyter_execute",
     "**.ipynb_checkpoints",
 ]

@@ -1,0 +1,135 @@
+"""A check of a model in a process of its own, with limits of time and memory; the journal."""
+
+import dataclasses
+import importlib.metadata
+import multiprocessing
+import os
+import time
+import traceback
+from pathlib import Path
+
+from functx.cli.long_runs.journal_file import head_of, JournalFile, lines_after, parsed
+
+
+FORMAT = "functx models journal"
+AGREES = 1e-9  # an error of at most that
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What came of a check of a model."""
+
+    model: str
+    check: str
+    outcome: str  # agrees, in float32, differs, time, memory, or failed
+    seconds: float
+    gigabytes: float  # the most that was in use
+    errors: dict[str, float] = dataclasses.field(default_factory=dict)
+    notes: dict[str, str | int] = dataclasses.field(default_factory=dict)
+
+
+class Journal:
+    """Outcomes on a file, a line each: a run that is stopped goes on where it was."""
+
+    def __init__(self, path=None):
+        self.outcomes, self._file = [], None
+        if path is None:
+            return
+        known = {each.metadata["Name"] for each in importlib.metadata.distributions()}
+        libraries = sorted({"torch", "torchvision", "timm", "transformers"} & known)
+        versions = {name: importlib.metadata.version(name) for name in libraries}
+        head = head_of(FORMAT, **versions)
+        self.outcomes = [Outcome(**parsed(line)) for line in lines_after(path, head)]
+        self._file = JournalFile(path, head)
+
+    def has(self, spec, check):
+        """Whether the check was run: one that failed, or met a limit, is run again."""
+        done = ("agrees", "in float32", "differs")
+        return any(
+            (each.model, each.check) == (spec, check) and each.outcome in done
+            for each in self.outcomes
+        )
+
+    def add(self, outcome):
+        """Writes an outcome."""
+        self.outcomes.append(outcome)
+        if self._file is not None:
+            self._file.write(dataclasses.asdict(outcome))
+
+
+def context():
+    """Processes that are forked of one which has the libraries, as their import takes longest."""
+    found = multiprocessing.get_context("forkserver")
+    here = __package__
+    found.set_forkserver_preload([f"{here}.checks", "timm", "torchvision.models", "transformers"])
+    return found
+
+
+def limited(processes, spec, check, seconds, gigabytes):
+    """The outcome of a check that is ended at a limit."""
+    receiving, sending = processes.Pipe(duplex=False)
+    process = processes.Process(target=_report, args=(spec, check, sending))
+    began = time.monotonic()
+    process.start()
+    sending.close()
+    most, outcome = 0.0, None
+    while outcome is None:
+        most = max(most, _resident(process.pid))
+        passed = time.monotonic() - began
+        if receiving.poll(0.2):
+            outcome = _received(receiving)
+        elif passed > seconds:
+            outcome = "time", {}, {"limit": f"{seconds:.0f} s"}
+        elif most > gigabytes:
+            outcome = "memory", {}, {"limit": f"{gigabytes:g} GB"}
+    process.join(10 if receiving.closed else 0)  # whoever has said all ends by itself
+    process.kill()
+    process.join()
+    said, errors, notes = outcome
+    return Outcome(spec, check, said, round(passed, 1), round(most, 2), errors, notes)
+
+
+def _received(receiving):
+    try:
+        report = receiving.recv()
+    except EOFError:  # the system ended it
+        report = {"reason": "the process ended"}
+    receiving.close()
+    errors = report.pop("errors", None)
+    if errors is None:
+        return "failed", {}, report
+    return judged(errors), errors, report
+
+
+def judged(errors):
+    """Whether errors are those of rounding."""
+    near = lambda wide: all(x <= AGREES for name, x in errors.items() if _is_wide(name) is wide)
+    if errors and near(wide=False):
+        return "agrees"
+    return "in float32" if any(map(_is_wide, errors)) and near(wide=True) else "differs"
+
+
+def _is_wide(name):
+    return name.endswith(" in double")
+
+
+def _report(spec, check, sending):
+    """Sends what a check says; of an exception, its first line and where it is from."""
+    from .checks import first_line, run
+
+    try:
+        report = run(check, spec)
+    except Exception as refusal:
+        traceback.print_exc()
+        notes = getattr(refusal, "__notes__", [])
+        report = {"reason": "; ".join([first_line(refusal), *notes])}
+    sending.send(report)
+
+
+def _resident(pid):
+    """The gigabytes that a process has in memory, where the system says so."""
+    try:
+        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return 0.0
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e9
