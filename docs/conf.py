@@ -34,6 +34,7 @@ exclude_patterns = [
     "generated/fields.md",  # parts of other pages
     "generated/moved.md",
     "generated/public_models.md",
+    "generated/public_models_counts.md",
     "jupyter_execute",
     "**.ipynb_checkpoints",
 ]

@@ -27,6 +27,8 @@ CHECKS = {
 }
 OUTCOMES = ("agrees", "in float32", "differs", "refused", "time", "memory", "not run")
 _WIDE = " in double"
+# Of models that do not agree, why, where the notes of the record do not say it.
+REASONS: dict[str, str] = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,26 +102,24 @@ def record(journals: Iterable[Path], path: Path = RECORD) -> None:
                 writer.writerow(dataclasses.asdict(known[key]))
 
 
-def public_models_tables() -> str:
-    """The counts, and a row for each model, as MyST text."""
+def counts_table() -> str:
+    """How many models of each check came out how, as MyST text."""
     found = recorded()
-    return "\n".join([*_counts(found), "", *_models(found), ""])
-
-
-def _counts(found: dict[tuple[str, str], Row]) -> list[str]:
     of = {check: Counter(_outcome(found.get((m, check))) for m in listed()) for check in CHECKS}
     met = [said for said in OUTCOMES if any(count[said] for count in of.values())]
     lines = [f"| of {len(listed())} models | {' | '.join(met)} |", "|---|" + "--:|" * len(met)]
     for check, words in CHECKS.items():
         lines.append(f"| {words} | {' | '.join(str(of[check][said]) for said in met)} |")
-    return lines
+    return "\n".join([*lines, ""])
 
 
 def _outcome(row: Row | None) -> str:
     return "not run" if row is None else row.outcome
 
 
-def _models(found: dict[tuple[str, str], Row]) -> list[str]:
+def models_table() -> str:
+    """A row for each model, as MyST text."""
+    found = recorded()
     lines = [
         "| model | parameters | values | gradients | training | each sample | Hessian | remarks |",
         "|---|--:|--:|--:|--:|--:|--:|---|",
@@ -132,7 +132,7 @@ def _models(found: dict[tuple[str, str], Row]) -> list[str]:
         cells += [_cell(of_values, "values"), _cell(of_values, "gradients")]
         cells += [_cell(rows[check]) for check in ("training", "samples", "hessian")]
         lines.append(f"| {' | '.join([*cells, _remarks(rows.values())])} |")
-    return lines
+    return "\n".join([*lines, ""])
 
 
 def _cell(row: Row | None, name: str = "") -> str:
@@ -150,7 +150,7 @@ def _remarks(rows: Iterable[Row | None]) -> str:
     for row in rows:
         if row is not None:
             said += [text for name, text in row.words.items() if name in ("casts", "reason")]
-    return "; ".join(dict.fromkeys(f"`{text.replace('|', ' ')}`" for text in said))
+    return "; ".join([*dict.fromkeys(f"`{text.replace('|', ' ')}`" for text in said)])
 
 
 if __name__ == "__main__":

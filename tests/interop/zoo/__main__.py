@@ -1,14 +1,11 @@
 """`python -m tests.interop.zoo hf:albert timm:test_resnet`: public models beside PyTorch."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
-
-from functx.testing.checks.programs import cheaper_flags
 
 from .running import context, Journal, limited
 
@@ -25,16 +22,14 @@ def compare(
     ] = None,
     check: Annotated[list[str] | None, typer.Option(help="One of: " + ", ".join(ALL))] = None,
     journal: Annotated[Path | None, typer.Option(help="Where outcomes are kept.")] = None,
-    seconds: Annotated[float, typer.Option(help="For a check of a model.")] = 600,
-    gigabytes: Annotated[float, typer.Option(help="For a check of a model.")] = 7,
+    seconds: Annotated[float, typer.Option(help="Of a processor, for a check.")] = 600,
+    gigabytes: Annotated[float, typer.Option(help="For a check.")] = 7,
 ):
     """Imports public models with random weights, and says how far they are from PyTorch's.
 
     `hf:NAME` is a small configuration of transformers, `timm:NAME` a model of timm, `tv:NAME` one
     of torchvision. Errors are the greatest, relative to the greatest entry.
     """
-    flags = f"{os.environ.get('XLA_FLAGS', '')} {cheaper_flags()}"  # programs that run once
-    os.environ |= {"JAX_PLATFORMS": "cpu", "JAX_ENABLE_X64": "1", "XLA_FLAGS": flags.strip()}
     named = [*(models or []), *(list_.read_text().split() if list_ else [])]
     kept, processes, console = Journal(journal), context(), Console()
     outcomes = []

@@ -8,6 +8,7 @@ What a model casts to float32 is computed in double, and in evaluation as the mo
 import contextlib
 import copy
 import functools as ft
+import os
 import warnings
 
 import jax
@@ -18,6 +19,7 @@ from torch.nn.attention import sdpa_kernel, SDPBackend
 
 import functx
 from functx.interop import from_torch
+from functx.testing.checks.programs import cheaper_flags
 
 from .building import BATCH, build, for_training
 from .widening import casts_to_float32, widened
@@ -72,31 +74,25 @@ def slopes(value, tensors, **options):
 
 
 def values(spec, wide=False):
-    """Values and gradients by parameters and floating inputs, in evaluation."""
+    """Values and gradients by all parameters, in evaluation."""
     with widened() if wide else contextlib.nullcontext():
         case = build(spec)
-        by = [at for at, x in enumerate(case.leaves) if x.is_floating_point()]
-        for at in by:
-            case.leaves[at].requires_grad_()
+        params = case.parameters
         out = case.call(case.module, case.leaves)
-        variables = [*case.parameters.values(), *(case.leaves[at] for at in by)]
-        wanted = numbers(slopes(objective(out), variables))
+        wanted = numbers(slopes(objective(out), params.values()))
         want = numbers(floating(out))
-        leaves = [x.detach().numpy() for x in case.leaves]
         model = from_torch(case.module)
 
-        def weighted(params, moved):
-            given = [moved.get(at, x) for at, x in enumerate(leaves)]
+        def weighted(params, given):
             out = case.call(ft.partial(model, params), given)
             return objective(out), floating(out)
 
-        step = functx.jit(functx.grad(weighted, argnums=(0, 1), has_aux=True))
-        (of_params, of_inputs), got = step(model.params, {at: leaves[at] for at in by})
-    ours = [*(of_params[name] for name in case.parameters), *(of_inputs[at] for at in by)]
+        step = functx.jit(functx.grad(weighted, has_aux=True))
+        of_params, got = step(model.params, case.arrays())
+    ours = [of_params[name] for name in params]
     found = {"values": errors_of_each(got, want), "gradients": error(ours, wanted)}
     casts = casts_to_float32(model)
-    many = sum(p.numel() for p in case.parameters.values())
-    report = {"errors": found, "parameters": many}
+    report = {"errors": found, "parameters": sum(p.numel() for p in params.values())}
     if casts and not wide and not all(x <= NEAR for x in found.values()):
         again = values(spec, wide=True)["errors"]
         report["errors"] |= {f"{name} in double": x for name, x in again.items()}
@@ -113,14 +109,13 @@ def training(spec):
     named = {name: p for name, p in twin.named_parameters() if p.requires_grad}
     wanted = numbers(slopes(objective(out), named.values()))
     model = from_torch(case.module)
-    given = case.arrays()
 
-    def weighted(params):
+    def weighted(params, given):
         out, buffers = case.call(ft.partial(model.apply, params, model.buffers), given)
         return objective(out), (floating(out), buffers)
 
     step = functx.jit(functx.grad(weighted, has_aux=True))
-    of_params, (got, buffers) = step(model.params)
+    of_params, (got, buffers) = step(model.params, case.arrays())
     after = [(buffers[name], x.numpy()) for name, x in twin.named_buffers()]
     return {
         "errors": {
@@ -179,7 +174,6 @@ def hessian(spec):
     """Products of a Hessian and a vector, forward and reverse over reverse."""
     case = build(spec)
     model = from_torch(case.module)
-    given = case.arrays()
     generator = torch.Generator().manual_seed(1)
     draw = lambda p: torch.randn(p.shape, generator=generator, dtype=p.dtype)
     direction = {name: draw(p) for name, p in case.parameters.items()}
@@ -187,11 +181,18 @@ def hessian(spec):
     report = {"errors": {}}
     want, report["double backward"] = second_derivative(case, direction)
 
-    slope = functx.grad(lambda p: objective(case.call(ft.partial(model, p), given)))
-    forward = lambda p: functx.jvp(slope, (p,), (along,))[1]
-    inner = lambda p: sum(jnp.sum(g * along[name]) for name, g in slope(p).items())
-    for name, product in {"forward": forward, "reverse": functx.grad(inner)}.items():
-        got = functx.jit(product)(model.params)
+    def slope(params, given):
+        value = lambda params: objective(case.call(ft.partial(model, params), given))
+        return functx.grad(value)(params)
+
+    def forward(params, given, along):
+        return functx.jvp(lambda p: slope(p, given), (params,), (along,))[1]
+
+    def directed(params, given, along):
+        return sum(jnp.sum(g * along[name]) for name, g in slope(params, given).items())
+
+    for name, product in {"forward": forward, "reverse": functx.grad(directed)}.items():
+        got = functx.jit(product)(model.params, case.arrays(), along)
         got = [got[each] for each in case.parameters]
         if want is None:  # the two ways beside each other
             want = [np.asarray(x) for x in got]
@@ -227,6 +228,9 @@ CHECKS = {each.__name__: each for each in (values, training, samples, hessian)}
 
 def run(check, spec):
     """A check's report, without the libraries' warnings about themselves."""
+    # Each program runs once, so that compiling it is most of its cost.
+    os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {cheaper_flags()}".strip()
+    jax.config.update("jax_platforms", "cpu")
     jax.config.update("jax_enable_x64", True)
     torch.set_num_threads(1)
     with warnings.catch_warnings():

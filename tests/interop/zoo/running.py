@@ -4,6 +4,8 @@ import dataclasses
 import importlib.metadata
 import multiprocessing
 import os
+import resource
+import signal
 import time
 import traceback
 from pathlib import Path
@@ -66,39 +68,33 @@ def context():
 
 
 def limited(processes, spec, check, seconds, gigabytes):
-    """The outcome of a check that is ended at a limit."""
+    """The outcome of a check that is ended at a limit; the seconds are those of a processor."""
     receiving, sending = processes.Pipe(duplex=False)
-    process = processes.Process(target=_report, args=(spec, check, sending))
-    began = time.monotonic()
+    process = processes.Process(target=_report, args=(spec, check, seconds, sending))
     process.start()
     sending.close()
-    most, outcome = 0.0, None
-    while outcome is None:
+    most = 0.0
+    while not receiving.poll(0.2):
         most = max(most, _resident(process.pid))
-        passed = time.monotonic() - began
-        if receiving.poll(0.2):
-            outcome = _received(receiving)
-        elif passed > seconds:
-            outcome = "time", {}, {"limit": f"{seconds:.0f} s"}
-        elif most > gigabytes:
-            outcome = "memory", {}, {"limit": f"{gigabytes:g} GB"}
-    process.join(10 if receiving.closed else 0)  # whoever has said all ends by itself
-    process.kill()
-    process.join()
-    said, errors, notes = outcome
-    return Outcome(spec, check, said, round(passed, 1), round(most, 2), errors, notes)
-
-
-def _received(receiving):
+        if most > gigabytes:
+            process.kill()
     try:
         report = receiving.recv()
-    except EOFError:  # the system ended it
-        report = {"reason": "the process ended"}
-    receiving.close()
-    errors = report.pop("errors", None)
-    if errors is None:
-        return "failed", {}, report
-    return judged(errors), errors, report
+        process.join(10)  # whoever has said all ends by itself
+        process.kill()
+    except EOFError:
+        process.join()
+        report = _ended(process.exitcode, most > gigabytes)
+    spent, errors = report.pop("seconds", seconds), report.pop("errors", {})
+    said = report.pop("outcome", None) or judged(errors)
+    return Outcome(spec, check, said, round(spent, 1), round(most, 2), errors, report)
+
+
+def _ended(status, in_memory):
+    """What is said of a process that said nothing."""
+    if in_memory or status == -signal.SIGXCPU:
+        return {"outcome": "memory" if in_memory else "time"}
+    return {"outcome": "failed", "reason": f"exit status {status}"}
 
 
 def judged(errors):
@@ -113,17 +109,18 @@ def _is_wide(name):
     return name.endswith(" in double")
 
 
-def _report(spec, check, sending):
+def _report(spec, check, seconds, sending):
     """Sends what a check says; of an exception, its first line and where it is from."""
     from .checks import first_line, run
 
+    resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
     try:
         report = run(check, spec)
     except Exception as refusal:
         traceback.print_exc()
         notes = getattr(refusal, "__notes__", [])
-        report = {"reason": "; ".join([first_line(refusal), *notes])}
-    sending.send(report)
+        report = {"outcome": "failed", "reason": "; ".join([first_line(refusal), *notes])}
+    sending.send(report | {"seconds": time.process_time()})
 
 
 def _resident(pid):
