@@ -23,13 +23,15 @@ def line(model, check, outcome, errors, **notes):
 
 
 def test_the_last_outcome_of_each_check_is_recorded(public_models, tmp_path, monkeypatch):
+    whole = {"values": 3e-7, "gradients": 2e-7}
+    in_double = {"values in double": 2e-15, "gradients in double": 1e-15}
     journal, path = tmp_path / "models.jsonl", tmp_path / "record.tsv"
     lines = [
         line("hf:bart", "values", "failed", {}, reason="ValueError: a; b\nc"),
         line("hf:albert", "values", "time", {}),
         line("hf:albert", "values", "agrees", {"values": 1e-16, "gradients": 3e-16}, parameters=7),
         line("hf:unlisted", "values", "agrees", {"values": 0.0}),
-        line("hf:gemma", "values", "in float32", {"values": 3e-7, "values in double": 2e-15}),
+        line("hf:gemma", "values", "in float32", whole | in_double, casts="a.py:3: x.float()"),
     ]
     journal.write_text("\n".join(["{}", *lines]) + "\n")
     public_models.record([journal], path)
@@ -45,7 +47,7 @@ def test_the_last_outcome_of_each_check_is_recorded(public_models, tmp_path, mon
     [albert] = [row for row in rows if "`hf:albert`" in row]
     assert albert == "| `hf:albert` | 7 | 1e-16 | 3e-16 | not run | not run | not run |  |"
     [gemma] = [row for row in rows if "`hf:gemma`" in row]
-    assert "| 3e-07 (2e-15) |" in gemma
+    assert "| 3e-07 (2e-15) | 2e-07 (1e-15) |" in gemma and "`a.py:3: x.float()`" in gemma
     [bart] = [row for row in rows if "`hf:bart`" in row]
     assert "| refused | refused |" in bart and "`ValueError: a, b c`" in bart
     counts = public_models.counts_table().splitlines()

@@ -1,5 +1,6 @@
 """Public models, where their libraries are there: `python -m tests.interop.zoo` tries others."""
 
+import contextlib
 import importlib.util
 
 import pytest
@@ -57,12 +58,13 @@ def test_errors_are_judged(outcome, errors):
 
 def test_a_run_goes_on_where_it_stopped(tmp_path):
     path = tmp_path / "models.jsonl"
-    journal = Journal(path)
-    journal.add(Outcome("hf:albert", "values", "agrees", 1.0, 0.5, {"values": 1e-16}))
-    journal.add(Outcome("hf:bart", "values", "time", 600.0, 0.5))
+    with contextlib.closing(Journal(path)) as journal:
+        journal.add(Outcome("hf:albert", "values", "agrees", 1.0, 0.5, {"values": 1e-16}))
+        journal.add(Outcome("hf:bart", "values", "time", 600.0, 0.5))
     with path.open("a") as file:
         file.write('{"model": "hf:bloom", "che')  # the run was killed
-    again = Journal(path)
+    with contextlib.closing(Journal(path)) as again:
+        pass
     assert [each.model for each in again.outcomes] == ["hf:albert", "hf:bart"]
     assert again.has("hf:albert", "values") and not again.has("hf:albert", "training")
     assert not again.has("hf:bart", "values")

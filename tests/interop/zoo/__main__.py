@@ -1,5 +1,6 @@
 """`python -m tests.interop.zoo hf:albert timm:test_resnet`: public models beside PyTorch."""
 
+import contextlib
 from pathlib import Path
 from typing import Annotated
 
@@ -31,14 +32,14 @@ def compare(
     of torchvision. Errors are the greatest, relative to the greatest entry.
     """
     named = [*(models or []), *(list_.read_text().split() if list_ else [])]
-    kept, processes, console = Journal(journal), context(), Console()
-    outcomes = []
-    for name in check or ALL[:1]:
-        for spec in named:
-            if not kept.has(spec, name):
-                outcomes.append(limited(processes, spec, name, seconds, gigabytes))
-                kept.add(outcomes[-1])
-                console.print(line(outcomes[-1]), highlight=False, soft_wrap=True)
+    processes, console, outcomes = context(), Console(), []
+    with contextlib.closing(Journal(journal)) as kept:
+        for name in check or ALL[:1]:
+            for spec in named:
+                if not kept.has(spec, name):
+                    outcomes.append(limited(processes, spec, name, seconds, gigabytes))
+                    kept.add(outcomes[-1])
+                    console.print(line(outcomes[-1]), highlight=False, soft_wrap=True)
     console.print(summary(outcomes))
 
 

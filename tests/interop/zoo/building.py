@@ -125,6 +125,8 @@ def _transformers(name):
         given.pop("head_dim", None)
         config = known(**given)
     config.use_cache, config.return_dict = False, True
+    if hasattr(config, "num_experts") or hasattr(config, "num_local_experts"):
+        config._experts_implementation = "batched_mm"  # PyTorch's grouped_mm takes no doubles
     model = transformers.AutoModel.from_config(config)
     if model.main_input_name == "pixel_values":
         size = config.image_size if isinstance(getattr(config, "image_size", None), int) else 32

@@ -25,7 +25,7 @@ from .building import BATCH, build, for_training
 from .widening import casts_to_float32, widened
 
 
-NEAR = 1e-9  # beyond, what a model casts to float32 is looked for
+NEAR = 1e-12  # beyond, what a model casts to float32 is looked for
 
 
 def floating(tree):
@@ -73,31 +73,43 @@ def slopes(value, tensors, **options):
     return torch.autograd.grad(value, tensors, allow_unused=True, materialize_grads=True, **options)
 
 
-def values(spec, wide=False):
-    """Values and gradients by all parameters, in evaluation."""
-    with widened() if wide else contextlib.nullcontext():
-        case = build(spec)
-        params = case.parameters
-        out = case.call(case.module, case.leaves)
-        wanted = numbers(slopes(objective(out), params.values()))
-        want = numbers(floating(out))
-        model = from_torch(case.module)
-
-        def weighted(params, given):
-            out = case.call(ft.partial(model, params), given)
-            return objective(out), floating(out)
-
-        step = functx.jit(functx.grad(weighted, has_aux=True))
-        of_params, got = step(model.params, case.arrays())
-    ours = [of_params[name] for name in params]
-    found = {"values": errors_of_each(got, want), "gradients": error(ours, wanted)}
-    casts = casts_to_float32(model)
-    report = {"errors": found, "parameters": sum(p.numel() for p in params.values())}
-    if casts and not wide and not all(x <= NEAR for x in found.values()):
-        again = values(spec, wide=True)["errors"]
-        report["errors"] |= {f"{name} in double": x for name, x in again.items()}
+def values(spec):
+    """Values and gradients by all parameters, in evaluation: as they are written, or in double."""
+    try:
+        report, casts = _values(spec)
+    except RuntimeError as refusal:  # of a model that mixes dtypes
+        with widened():
+            report, _ = _values(spec)
+        return report | {"reason": f"in double alone: as it is, {first_line(refusal)}"}
+    if casts and not all(x <= NEAR for x in report["errors"].values()):
+        with widened():
+            again, _ = _values(spec)
+        report["errors"] |= {f"{name} in double": x for name, x in again["errors"].items()}
         report["casts"] = casts[0]
     return report
+
+
+def _values(spec):
+    """A report, and the lines that cast to float32."""
+    case = build(spec)
+    params = case.parameters
+    out = case.call(case.module, case.leaves)
+    wanted = numbers(slopes(objective(out), params.values()))
+    want = numbers(floating(out))
+    model = from_torch(case.module)
+
+    def weighted(params, given):
+        out = case.call(ft.partial(model, params), given)
+        return objective(out), floating(out)
+
+    step = functx.jit(functx.grad(weighted, has_aux=True))
+    of_params, got = step(model.params, case.arrays())
+    ours = [of_params[name] for name in params]
+    found = {"values": errors_of_each(got, want), "gradients": error(ours, wanted)}
+    report = {"errors": found, "parameters": sum(p.numel() for p in params.values())}
+    if not all(np.isfinite(x).all() for x in want):
+        report["reason"] = "as it is, PyTorch's own results are not finite in double"
+    return report, casts_to_float32(model)
 
 
 @widened()

@@ -7,7 +7,6 @@ import os
 import resource
 import signal
 import time
-import traceback
 from pathlib import Path
 
 from functx.cli.long_runs.journal_file import head_of, JournalFile, lines_after, parsed
@@ -57,6 +56,11 @@ class Journal:
         self.outcomes.append(outcome)
         if self._file is not None:
             self._file.write(dataclasses.asdict(outcome))
+
+    def close(self):
+        """Closes the file."""
+        if self._file is not None:
+            self._file.close()
 
 
 def context():
@@ -117,7 +121,6 @@ def _report(spec, check, seconds, sending):
     try:
         report = run(check, spec)
     except Exception as refusal:
-        traceback.print_exc()
         notes = getattr(refusal, "__notes__", [])
         report = {"outcome": "failed", "reason": "; ".join([first_line(refusal), *notes])}
     sending.send(report | {"seconds": time.process_time()})
