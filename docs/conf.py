@@ -33,6 +33,8 @@ exclude_patterns = [
     "ext",
     "generated/fields.md",  # parts of other pages
     "generated/moved.md",
+    "generated/public_models.md",
+    "generated/public_models_counts.md",
     "jupyter_execute",
     "**.ipynb_checkpoints",
 ]

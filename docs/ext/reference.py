@@ -16,6 +16,7 @@ from departures import departures_page
 from exhaustive import exhaustive_page
 from names import names_page
 from public import public_names
+from public_models import counts_table, models_table
 from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyClasslike, PyFunction, PyVariable
@@ -123,6 +124,7 @@ def pages() -> dict[str, str]:
     tables = {"catalog.md": catalog_page(), "departures.md": departures_page()}
     tables |= {"moved.md": _moved(), "autocast.md": autocast_page()}
     tables |= {"exhaustive.md": exhaustive_page(), "names.md": names_page(), "fields.md": _fields()}
+    tables |= {"public_models.md": models_table(), "public_models_counts.md": counts_table()}
     return out | tables
 
 

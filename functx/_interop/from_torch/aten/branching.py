@@ -63,11 +63,6 @@ def associative_scan(combine_fn: Body, xs: Sequence[Any], additional: Sequence[A
     return lax.associative_scan(jax.vmap(one), tuple(xs))
 
 
-def called(body: Body, *args: Any) -> Any:
-    """A region that is only marked: its program is run."""
-    return body(*args)
-
-
 def _arrays(values: Sequence[Any]) -> tuple[Array, ...]:
     return tuple([jnp.asarray(x) for x in values])
 
