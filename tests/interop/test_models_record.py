@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 
+pytestmark = pytest.mark.reads_files
 EXT = Path(__file__).parents[2] / "docs" / "ext"
 
 

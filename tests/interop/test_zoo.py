@@ -34,7 +34,7 @@ MODELS = [
 def test_values_and_gradients(spec):
     library = LIBRARIES[spec.partition(":")[0]]
     if importlib.util.find_spec(library) is None:
-        pytest.skip(f"{library} is not installed: pip install torchvision timm transformers")
+        pytest.skip(f"{library} is not installed: pip install '.[models]' brings it")
     from .zoo.checks import values
 
     errors = values(spec)["errors"]
