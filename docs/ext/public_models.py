@@ -28,7 +28,9 @@ CHECKS = {
 OUTCOMES = ("agrees", "in float32", "differs", "refused", "time", "memory", "not run")
 _WIDE = " in double"
 # Of models that do not agree, why, where the notes of the record do not say it.
-REASONS: dict[str, str] = {}
+REASONS = {
+    "hf:canine": "as it is, PyTorch's own result is NaN in double: 0 of float32 times the least double",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -131,7 +133,7 @@ def models_table() -> str:
         cells = [f"`{model}`", f"{many:,}" if many else ""]
         cells += [_cell(of_values, "values"), _cell(of_values, "gradients")]
         cells += [_cell(rows[check]) for check in ("training", "samples", "hessian")]
-        lines.append(f"| {' | '.join([*cells, _remarks(rows.values())])} |")
+        lines.append(f"| {' | '.join([*cells, _remarks(model, rows.values())])} |")
     return "\n".join([*lines, ""])
 
 
@@ -144,13 +146,14 @@ def _cell(row: Row | None, name: str = "") -> str:
     return f"{max(own):.0e}" + (f" ({max(wide):.0e})" if wide else "")
 
 
-def _remarks(rows: Iterable[Row | None]) -> str:
-    """What the notes say, each once."""
+def _remarks(model: str, rows: Iterable[Row | None]) -> str:
+    """The reason that is known, and what the notes say, each once."""
     said = []
     for row in rows:
         if row is not None:
             said += [text for name, text in row.words.items() if name in ("casts", "reason")]
-    return "; ".join([*dict.fromkeys(f"`{text.replace('|', ' ')}`" for text in said)])
+    quoted = dict.fromkeys(f"`{text.replace('|', ' ')}`" for text in said)
+    return "; ".join([*filter(None, [REASONS.get(model)]), *quoted])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """The comparisons of an imported model with PyTorch, each the greatest relative error.
 
-Of values the error is relative to the greatest entry of the same output, of derivatives to the
-greatest entry of all of them. What is differentiated is a sum of all outputs with random weights.
-What a model casts to float32 is computed in double, and in evaluation as the model has it too.
+Of values the error is relative to the greatest entry of the same output, of derivatives and of
+buffers to the greatest entry of all of them. What is differentiated is a sum of all outputs with
+random weights. What a model casts to float32 is computed in double, and in evaluation as the model
+has it too.
 """
 
 import contextlib
@@ -50,7 +51,8 @@ def objective(tree):
 
 def error(got, want):
     """The greatest difference of lists of arrays, relative to the greatest entry."""
-    pairs = list(zip(map(np.asarray, got), map(np.asarray, want), strict=True))
+    double = lambda x: np.asarray(x, np.result_type(x, np.float64))  # of bools and integers too
+    pairs = list(zip(map(double, got), map(double, want), strict=True))
     assert all(a.shape == b.shape for a, b in pairs)
     differences = [np.abs(a - b).max() for a, b in pairs if a.size]
     greatest = np.max([np.abs(b).max() for _, b in pairs if b.size], initial=1e-300)
@@ -133,7 +135,8 @@ def training(spec):
         "errors": {
             "values": errors_of_each(got, numbers(floating(out))),
             "gradients": error([of_params[name] for name in named], wanted),
-            "buffers": errors_of_each(*zip(*after, strict=True)) if after else 0.0,
+            # Together: a running mean may be 0 but for rounding.
+            "buffers": error(*zip(*after, strict=True)) if after else 0.0,
         }
     }
 
