@@ -2,10 +2,11 @@
 
 A test is slow that takes more than 0.3 seconds of a processor. `slow_tests.tsv` holds their
 seconds and a digest of what they passed with: the code of functx, of examples and benchmarks, the
-helpers of the tests, and their own file; of a test marked `reads_files` the documentation too. A
-slow test with another digest runs, so that a mistake anywhere in functx meets all tests. Of the
-others an eighth runs, chosen by the digest: one tree always gives the same answer. The option
-`--whole` runs all tests, as do other profiles; files and tests that are named run whole.
+helpers of all tests and of those in the same folder, and their own file; of a test marked
+`reads_files` all helpers and the documentation too. A slow test with another digest runs, so that a
+mistake anywhere in functx meets all tests. Of the others an eighth runs, chosen by the digest: one
+tree always gives the same answer. The option `--whole` runs all tests, as do other profiles; files
+and tests that are named run whole.
 
     python -m pytest -n 2 --dist loadgroup --record-slow-tests
 
@@ -42,19 +43,27 @@ def recorded():
 @ft.cache
 def digest_of(file, reads_files=False):
     """A digest of what the tests of a file rest on."""
-    read = _written() if reads_files else b""
+    top = Path(file).parts[1]
+    read = _written() if reads_files else _helpers(top) if (TESTS / top).is_dir() else b""
     return hashlib.sha256(_sources() + read + (ROOT / file).read_bytes()).hexdigest()[:16]
 
 
 @ft.cache
 def _sources():
-    helpers = proved.digest_of_files(TESTS, "*.py", lambda name: not _is_of_tests(name))
-    others = [proved.digest_of_files(ROOT / name, "*.py") for name in ("benchmarks", "examples")]
-    return b"".join([proved.digest_of_files(proved.SOURCES, "*.py"), helpers, *others])
+    folders = [ROOT / "benchmarks", ROOT / "examples", proved.SOURCES]
+    code = [proved.digest_of_files(folder, "*.py") for folder in folders]
+    of_all = proved.digest_of_files(TESTS, "*.py", lambda name: _helps(name) and "/" not in name)
+    return b"".join([*code, of_all])
 
 
-def _is_of_tests(name):
-    return Path(name).name.startswith("test_")
+@ft.cache
+def _helpers(folder):
+    """A digest of the helpers of the tests in a folder."""
+    return proved.digest_of_files(TESTS / folder, "*.py", _helps)
+
+
+def _helps(name):
+    return not Path(name).name.startswith("test_")
 
 
 @ft.cache
@@ -67,7 +76,7 @@ def _written():
         for name in ("docs", "notebooks", ".ci", ".github")
     ]
     texts = [path for kind in ("*.md", "*.toml", "*.cff") for path in sorted(ROOT.glob(kind))]
-    return b"".join([*folders, *(path.read_bytes() for path in texts)])
+    return b"".join([_helpers("."), *folders, *(path.read_bytes() for path in texts)])
 
 
 def is_on_record(test, digest):

@@ -75,8 +75,25 @@ def test_sources_are_those_of_functx_and_of_helpers(monkeypatch):
     monkeypatch.setattr(slow_tests.proved, "digest_of_files", digest_of_files)
     slow_tests._sources.__wrapped__()
     assert {"__init__.py", "_ops/nn/linear.py", "_core/__init__.py"} <= read["functx"]
-    assert {"slow_tests.py", "nested/sequences.py"} <= read["tests"]
-    assert "test_rules.py" not in read["tests"] and read["benchmarks"] and read["examples"]
+    assert "slow_tests.py" in read["tests"] and read["benchmarks"] and read["examples"]
+    assert not any("/" in name or name.startswith("test_") for name in read["tests"])
+    slow_tests._helpers.__wrapped__("nested")
+    assert read["nested"] == {"sequences.py"}
+    slow_tests._helpers.cache_clear()
+    slow_tests._written.__wrapped__()
+    assert {"nested/sequences.py", "ecosystem/pages.py"} <= read["tests"]
+    assert "concepts/checks.md" in read["docs"] and "tests.yml" in str(read[".github"])
+
+
+def test_another_helper_of_the_folder_is_another_digest(monkeypatch):
+    files = FILE, "tests/nested/test_nested_values.py", "tests/sparse/test_row_gradients.py"
+    digests = lambda: [slow_tests.digest_of.__wrapped__(file) for file in files]
+    before = digests()
+    of_folder = slow_tests._helpers
+    changed = lambda folder: b"other" if folder == "nested" else of_folder(folder)
+    monkeypatch.setattr(slow_tests, "_helpers", changed)
+    same = [one == other for one, other in zip(before, digests(), strict=True)]
+    assert same == [True, False, True]
 
 
 @pytest.mark.parametrize("right", [True, False])
