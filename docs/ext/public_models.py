@@ -29,7 +29,7 @@ OUTCOMES = ("agrees", "in float32", "differs", "refused", "time", "memory", "not
 _WIDE = " in double"
 # Of models that do not agree, why, where the notes of the record do not say it.
 REASONS = {
-    "hf:canine": "as it is, PyTorch's own result is NaN in double: 0 of float32 times the least double",
+    "hf:canine": "in double PyTorch's own result is NaN: 0 of float32 times the least double",
 }
 
 

@@ -9,6 +9,7 @@ pytest.importorskip("torch", reason="pip install '.[torch]' brings torch")
 pytestmark = pytest.mark.reads_files
 PAGES = [
     "concepts/faults_of_pytorch",
+    "concepts/public_models",
     "how-to/bring_your_pytorch_model",
     "how-to/call_functx_from_pytorch",
 ]
