@@ -113,5 +113,5 @@ def test_windows_and_their_steps_are_no_wider_than_the_image(pool, options, name
     # XLA aborts the process at some that are.
     row, huge = jnp.array([[2.0, 5.0, 3.0]]), {**options, "ceil_mode": True, name: 2**62}
     program = jax.jit(lambda x: pool(x, **huge)).lower(row).as_text()
-    assert "window_dimensions" in program and str(2**62) not in program
+    assert str(2**62) not in program
     np.testing.assert_array_equal(pool(row, **huge), pool(row, **huge | {name: 9}))
