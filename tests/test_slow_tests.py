@@ -96,9 +96,9 @@ def test_another_helper_of_the_folder_is_another_digest(monkeypatch):
     assert same == [True, False, True]
 
 
-@pytest.mark.parametrize("right", [True, False])
-def test_what_passed_is_recorded_and_what_failed_is_not(right, pytester, record):
-    """A run of two workers, with a limit that a loop of additions passes."""
+@pytest.mark.parametrize("right, workers", [(True, 2), (False, 0)])
+def test_what_passed_is_recorded_and_what_failed_is_not(right, workers, pytester, record):
+    """A run of workers, and of none, with a limit that a loop of additions passes."""
     record(["tests/test_gone.py::test_it", f"{FILE}::test_kept"], "another")
     pytester.makeconftest(
         f"""
@@ -132,7 +132,8 @@ def test_what_passed_is_recorded_and_what_failed_is_not(right, pytester, record)
         """
     pytester.makepyfile(test_three=textwrap.dedent(body))
     pytester.mkdir("tests").joinpath("test_ops.py").write_text(f"def test_op(): assert {right}")
-    pytester.runpytest_subprocess("-n", "2").assert_outcomes(passed=2 + right, failed=2 - right)
+    run = pytester.runpytest_subprocess("-n", str(workers))
+    run.assert_outcomes(passed=2 + right, failed=2 - right)
     slow_tests.recorded.cache_clear()
     rows = slow_tests.recorded()
     operators = {slow_tests.OPERATORS} if right else set()
@@ -143,7 +144,7 @@ def test_what_passed_is_recorded_and_what_failed_is_not(right, pytester, record)
 CODE_ALONE = "test_facades.py", "test_layout.py", "test_slow_tests.py"  # is what these read
 
 
-def test_tests_that_read_other_files_run_always():
+def test_tests_that_read_other_files_rest_on_them_too():
     reading = re.compile(r"\(__file__\)\S*\.parents\[|\bROOT\b")
     for path in TESTS.rglob("test_*.py"):
         text = path.read_text()
