@@ -131,18 +131,37 @@ def test_programs_are_kept_by_shape_and_dtype():
     assert traced == [(2,), (3,), (2,)]
 
 
-def test_a_function_goes_with_its_programs():
+def run_backward(f, x):
+    f(x, "backward").sum().backward()
+
+
+def run_twice_backward(f, x):
+    grad = torch.autograd.grad(f(x, "twice").sum(), x, create_graph=True)[0]
+    grad.sum().backward()
+
+
+USES = {
+    "backward": run_backward,
+    "twice": run_twice_backward,
+    "forward": lambda f, x: torch.func.jvp(lambda x: f(x, "forward"), (x,), (x,)),
+    "vmap": lambda f, x: torch.func.vmap(lambda x: f(x, "vmap"))(x),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
+@pytest.mark.parametrize("use", USES.values(), ids=USES)
+def test_a_function_goes_with_its_programs(use):
+    """The labels are arguments that no other call has: JAX keeps the first of equal calls."""
     import gc
     import weakref
 
-    class Doubled:
-        def __call__(self, x):
-            return x * 2
+    class Squared:
+        def __call__(self, x, label):
+            return x * x
 
-    function = Doubled()
+    function = Squared()
     gone = weakref.ref(function)
-    x = torch.ones(2, requires_grad=True)
-    to_torch(function)(x).sum().backward()
+    use(to_torch(function), torch.ones(2, requires_grad=True))
     del function
     gc.collect()
     assert gone() is None

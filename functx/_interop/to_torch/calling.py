@@ -27,7 +27,7 @@ class TensorFunction:
     """A function of arrays, called with tensors, and its compiled programs."""
 
     def __init__(self, func: Callable[..., Any]) -> None:
-        self._func, self._compiled = func, CompiledPrograms()
+        self._compiled = CompiledPrograms(func)
         self._left_alone: Callable[..., Any] | None = None
         self._names: dict[Any, list[str]] = {}
 
@@ -51,7 +51,7 @@ class TensorFunction:
                 kinds.append(FIXED)
             else:
                 kinds.append(_static(names[i], leaf))
-        program = Called(self._func, structure, tuple(kinds))
+        program = Called(structure, tuple(kinds))
         of_tensors = [name for name, kind in zip(names, kinds, strict=True) if kind is TENSOR]
 
         def run(draw: Any, *_: Any) -> tuple[Any, Any]:

@@ -23,10 +23,16 @@ from functx._transforms.vmap import vmap
 
 
 class Program(Protocol):
-    """A function of the arrays that tensors become; `fixed` are its other array arguments."""
+    """What is evaluated of the caller's function, which it does not hold.
 
-    def function(self, fixed: Sequence[Any]) -> Callable[..., Any]:
-        """The function, which gives a tree of arrays."""
+    JAX keeps the static arguments of compiled programs for the life of the process.
+    """
+
+    def function(self, callee: Callable[..., Any], fixed: Sequence[Any]) -> Callable[..., Any]:
+        """A function of the arrays that tensors become, which gives a tree of arrays.
+
+        `callee` is the caller's function, `fixed` are its array arguments that are no tensors.
+        """
         ...
 
 
@@ -64,18 +70,16 @@ class StaticValue:
 class Called:
     """The caller's function, of the tensors among its arguments."""
 
-    # No part of the key: the function that owns the compiled programs has one.
-    callee: Callable[..., Any] = dataclasses.field(compare=False, repr=False)
     structure: Any
     leaves: tuple[Placeholder | StaticValue, ...]
 
-    def function(self, fixed: Sequence[Any]) -> Callable[..., Any]:
+    def function(self, callee: Callable[..., Any], fixed: Sequence[Any]) -> Callable[..., Any]:
         """The call, with arrays in the places of its tensors."""
 
         def called(*arrays: Any) -> Any:
             moving, still = iter(arrays), iter(fixed)
             args, kwargs = self.structure.unflatten(_filled(self.leaves, moving, still))
-            return self.callee(*args, **kwargs)
+            return callee(*args, **kwargs)
 
         return checking("to_torch", called, False, _require_arrays)
 
@@ -113,12 +117,12 @@ class Pulled:
     primals: int
     wanted: tuple[int, ...]  # the primals by which derivatives are taken
 
-    def function(self, fixed: Sequence[Any]) -> Callable[..., Any]:
+    def function(self, callee: Callable[..., Any], fixed: Sequence[Any]) -> Callable[..., Any]:
         """A function that gives one gradient for each primal that is wanted."""
 
         def pulled(*arrays: Any) -> tuple[Any, ...]:
             primals, cotangents = arrays[: self.primals], arrays[self.primals :]
-            _, vjp_fn = linearized(self.program.function(fixed), self.wanted, primals)
+            _, vjp_fn = linearized(self.program.function(callee, fixed), self.wanted, primals)
             return pull_back(vjp_fn, cotangents)
 
         return pulled
@@ -132,12 +136,12 @@ class Pushed:
     primals: int
     moving: tuple[int, ...]
 
-    def function(self, fixed: Sequence[Any]) -> Callable[..., Any]:
+    def function(self, callee: Callable[..., Any], fixed: Sequence[Any]) -> Callable[..., Any]:
         """A function that gives one tangent for each output that has any."""
 
         def pushed(*arrays: Any) -> tuple[Any, ...]:
             primals, tangents = arrays[: self.primals], arrays[self.primals :]
-            function = _of(self.program.function(fixed), self.moving, primals)
+            function = _of(self.program.function(callee, fixed), self.moving, primals)
             at = tuple(primals[i] for i in self.moving)
             output, tangent = jvp(function, at, tuple(tangents))
             pairs = zip(jax.tree.leaves(output), jax.tree.leaves(tangent), strict=True)
@@ -154,9 +158,9 @@ class Mapped:
     dims: tuple[int | None, ...]
     randomness: Any
 
-    def function(self, fixed: Sequence[Any]) -> Callable[..., Any]:
+    def function(self, callee: Callable[..., Any], fixed: Sequence[Any]) -> Callable[..., Any]:
         """A function whose outputs have the lanes first."""
-        function = self.program.function(fixed)
+        function = self.program.function(callee, fixed)
         return vmap(function, in_dims=self.dims, randomness=self.randomness)
 
 
@@ -195,20 +199,23 @@ def pull_back(vjp_fn: Any, cotangents: Sequence[Any]) -> tuple[Any, ...]:
 
 
 class CompiledPrograms:
-    """The compiled programs of one function, and with them its life.
+    """The compiled programs of the caller's function, and with them its life.
 
     JAX keeps compiled programs as long as the function that it compiled them for.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, callee: Callable[..., Any]) -> None:
         def evaluate(program: Program, draw: Any, fixed: Any, arrays: Any) -> Any:
-            return recording(_fresh(program.function))(draw, fixed, arrays)
+            def fresh(fixed: Any, arrays: Any) -> Any:
+                return _copied(program.function(callee, fixed)(*arrays))
+
+            return recording(fresh)(draw, fixed, arrays)
 
         def linearize(
             program: Program, active: tuple[int, ...], draw: Any, fixed: Any, arrays: Any
         ) -> Any:
             def both(fixed: Any, arrays: Any) -> Any:
-                output, vjp_fn = linearized(program.function(fixed), active, arrays)
+                output, vjp_fn = linearized(program.function(callee, fixed), active, arrays)
                 return _copied(output), vjp_fn
 
             return recording(both)(draw, fixed, arrays)
@@ -220,10 +227,6 @@ class CompiledPrograms:
         self.evaluate = jax.jit(evaluate, static_argnums=0)
         self.linearize = jax.jit(linearize, static_argnums=(0, 1))
         self.pull = jax.jit(pull, static_argnums=0)
-
-
-def _fresh(function_of: Callable[[Any], Callable[..., Any]]) -> Callable[..., Any]:
-    return lambda fixed, arrays: _copied(function_of(fixed)(*arrays))
 
 
 def _copied(tree: Any) -> Any:
