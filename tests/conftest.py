@@ -81,7 +81,7 @@ def pytest_configure(config):
         except UsageError as error:
             raise pytest.UsageError(str(error)) from None
     config.addinivalue_line("markers", "full: left out of the quick profile for its cost")
-    config.addinivalue_line("markers", "reads_files: rests on other files than code; always runs")
+    config.addinivalue_line("markers", "reads_files: rests on the documentation too")
     if wanted(config) and not hasattr(config, "workerinput"):  # workers send what they record
         config.pluginmanager.register(CheckResults(config))
     config.pluginmanager.register(slow_tests)

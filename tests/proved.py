@@ -9,7 +9,8 @@ one tree always gives the same answer. Where all of functx is what it was when t
 
     functx check --jobs 2 --journal quick.jsonl && python tests/proved.py quick.jsonl
 
-runs the cells of what has changed since the journal was written, and records what passes.
+runs the cells of what has changed since the journal was written, and records what passes. The rows
+of entries of which the journal has no cell are kept.
 """
 
 import functools as ft
@@ -95,10 +96,14 @@ def write(journals):
     for cell in plan.cells():
         cells[cell[0]].append(cell)
     passing = lambda cell: cell in found and not found[cell].failing
+    met = {cell[0] for cell in found}
+    kept = {info.id: digests()[info.id] for info in op_db if info.id in digests().keys() - met}
     proved = [info for info in op_db if all(map(passing, cells[info.id]))]
-    rows = [f"{info.id}\t{source_digest(info)}" for info in proved]
+    new = {info.id: source_digest(info) for info in proved}
+    digest_of = kept | new
+    rows = [f"{info.id}\t{digest_of[info.id]}" for info in op_db if info.id in digest_of]
     RECORD.write_text("\n".join(["entry\tdigest", *rows]) + "\n")
-    print(f"{len(proved)} of {len(op_db)} entries")
+    print(f"{len(new)} of {len(op_db)} entries, {len(kept)} rows kept")
 
 
 if __name__ == "__main__":

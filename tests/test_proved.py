@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections import Counter
+from types import SimpleNamespace
 
 import proved
 import pytest
@@ -24,6 +25,24 @@ def test_an_entry_whose_sources_changed_is_not_proved(monkeypatch, tmp_path):
     found = {name: proved.is_proved(by_id[name]) for name in ("add", "sub", "mul")}
     proved.digests.cache_clear()
     assert found == {"add": True, "sub": False, "mul": False}
+
+
+def test_entries_without_cells_in_a_journal_keep_their_rows(monkeypatch, tmp_path):
+    """Of the entries with cells, one passes, one fails, and one lacks a cell."""
+    few = [next(info for info in op_db if info.id == name) for name in ("add", "sub", "mul", "div")]
+    every = [(info.id, check) for info in few for check in ("values", "dtypes")]
+    journal = [SimpleNamespace(cell=cell, failing=cell[0] == "mul") for cell in every[2:-1]]
+    record = tmp_path / "proved.tsv"
+    record.write_text("entry\tdigest\nadd\tkept\nsub\told\nmul\told\ndiv\told\n")
+    monkeypatch.setattr(proved, "RECORD", record)
+    monkeypatch.setattr(proved, "op_db", few)
+    proved.digests.cache_clear()
+    monkeypatch.setattr(proved, "recorded", lambda path, plan: journal)
+    monkeypatch.setattr(proved, "Plan", lambda infos: SimpleNamespace(cells=lambda: every))
+    proved.write([record])
+    proved.digests.cache_clear()
+    source_digest = proved.source_digest(few[1])
+    assert record.read_text() == f"entry\tdigest\nadd\tkept\nsub\t{source_digest}\n"
 
 
 def test_the_record_names_entries_that_there_are():

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
-import jax
-
-from functx._core import describe, fail
+from functx._core import available, describe, fail
 
 
 # The sizes that batches are padded to: `None` for that of the longest sequence.
@@ -16,7 +14,7 @@ Buckets: TypeAlias = Literal["powers"] | Sequence[int] | None
 
 def index_dtype() -> Any:
     """The dtype of lengths and of places: int64, or int32 with 64 bit off."""
-    return jax.dtypes.canonicalize_dtype(int)
+    return available(int)
 
 
 def require_buckets(who: str, buckets: Any) -> None:

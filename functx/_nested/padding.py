@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from functx._core import describe, fail
+from functx._core import available, describe, fail
 from functx._core.jax_compat import JaxprEqn
 from functx._core.shapes.symbolic_sizes import known
 from functx._transforms.programs.interpreting import bind, interpret, Visitor
@@ -131,7 +131,7 @@ def _wide_if_recorded_so(eqn: JaxprEqn) -> contextlib.AbstractContextManager[Any
     """Operators compute in 64 bit for a while, also where 64 bit is off: rules do so, too."""
     types = map(type_of, (*eqn.invars, *eqn.outvars))
     dtypes = {x.dtype for x in types if jnp.issubdtype(x.dtype, jnp.number)}
-    wide = any(jax.dtypes.canonicalize_dtype(dtype) != dtype for dtype in dtypes)
+    wide = any(available(dtype) != dtype for dtype in dtypes)
     return jax.enable_x64(True) if wide else contextlib.nullcontext()
 
 

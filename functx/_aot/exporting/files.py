@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import os
+import sys
 import zipfile
 import zlib
 from typing import Any, NoReturn
@@ -53,7 +53,7 @@ def save(program: ExportedProgram, path: str | os.PathLike[str]) -> None:
         _need_flatbuffers("save")
     about = {
         "format": FORMAT,
-        "functx": importlib.metadata.version("functx"),
+        "functx": sys.modules["functx"].__version__,
         "jax": jax.__version__,
         "platforms": list(program.exported.platforms),
         "vjp_order": program.vjp_order,

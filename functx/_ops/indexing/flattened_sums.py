@@ -50,6 +50,7 @@ def _read_or_zero(x: Array, index: Array, dim: int) -> Array:
 
 
 def _by_one_number(x: Array, index: Array, updates: Array, dim: int) -> Array:
+    """`x` with `updates` added at `index` along `dim`, as a scatter into the flat array."""
     strides = [math.prod(x.shape[d + 1 :]) for d in range(x.ndim)]
     inside = (index >= 0) & (index < x.shape[dim])
     place = jnp.where(inside, index, 0).astype(np.int32) * np.int32(strides[dim])

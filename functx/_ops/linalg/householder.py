@@ -156,6 +156,7 @@ def householder_product(A: ArrayLike, tau: ArrayLike) -> Array:
 
 
 def _columns(A: Array, tau: Array) -> Array:
+    """The first columns of a product of reflections, from its compact form."""
     identity = jnp.broadcast_to(jnp.eye(*A.shape[-2:], dtype=A.dtype), A.shape)
     return _multiplied(_vectors(A, tau), tau, identity)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -12,6 +11,7 @@ from jax import Array, lax
 from functx._core import (
     Accepts,
     ArrayOnly,
+    available,
     category,
     equally_varying,
     operator,
@@ -81,7 +81,7 @@ def _by_floats(x: Array, y: Array) -> Array:
     quotient is as good as the quotient; the nearest leaves the least.
     """
     wide = np.dtype("float32" if x.dtype.itemsize <= 2 else "float64")
-    if jax.dtypes.canonicalize_dtype(wide) != wide:
+    if available(wide) != wide:
         return _by_integers(x, y)
     exact = _is_exact(x) & _is_exact(y)
     rest = _by_integers(*(jnp.where(exact, 0, z) for z in (x, y)))
