@@ -11,7 +11,14 @@ import sys
 from . import __path__ as here
 
 
-SHARED = {"__main__", "larger", "tables", "transform_programs"}
+SHARED = {
+    "__main__",
+    "larger",
+    "models_by_hand",
+    "public_models",
+    "tables",
+    "transform_programs",
+}
 
 
 def names() -> list[str]:

@@ -1,6 +1,6 @@
 """Which slow tests run: an eighth of those that passed with the same sources, all of the others.
 
-A test is slow that takes more than 0.3 seconds of a processor. `slow_tests.tsv` holds their
+A test is slow that takes more than 0.1 seconds of a processor. `slow_tests.tsv` holds their
 seconds and a digest of what they passed with: the code of functx, of examples and benchmarks, the
 helpers of all tests and of those in the same folder, and their own file; of a test marked
 `reads_files` all helpers and the documentation too. A slow test with another digest runs, so that a
@@ -27,7 +27,7 @@ import pytest
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
 RECORD = TESTS / "slow_tests.tsv"
-SECONDS = 0.3  # of a processor
+SECONDS = 0.1  # of a processor
 OPERATORS = "tests/test_ops.py"  # `proved.tsv` says which of its cells run
 MADE_OF = "digest"
 SPENT = "processor seconds"
@@ -168,6 +168,6 @@ class SlowTests:
         if OPERATORS in self.met and not self.wrong:
             self.passed[OPERATORS] = 0.0, digest_of(OPERATORS)
         rows = sorted((kept | self.passed).items())
-        lines = [f"{test}\t{seconds:.1f}\t{digest}" for test, (seconds, digest) in rows]
+        lines = [f"{test}\t{seconds:.2f}\t{digest}" for test, (seconds, digest) in rows]
         RECORD.write_text("\n".join(["test\tseconds\tdigest", *lines]) + "\n")
         terminalreporter.write_line(f"wrote {RECORD.name}: {len(lines)} slow tests")

@@ -1,0 +1,279 @@
+"""Whole PyTorch models, imported by `functx.interop.from_torch`, beside PyTorch itself.
+
+`python -m benchmarks.models [--only NAME] [--cores 1] [--compiled]`. Milliseconds of one call in
+float32: functx is compiled by `functx.jit`; PyTorch is eager, its gradients of each sample are
+`torch.func`'s, and `--compiled` adds `torch.compile`. Two models are also written by hand in JAX.
+The weights are random, nothing is fetched; each model runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import functx
+from functx.interop import from_torch
+
+from .models_by_hand import BY_HAND
+from .tables import microseconds, Table
+
+
+Call = Callable[[], Any]
+SECONDS = 2.0  # spent on each figure
+TITLES = {
+    "values": "Values of models",
+    "gradients": "Values and gradients of models",
+    "gradients_of_samples": "Gradients of each sample",
+    "training_step": "Values and gradients in training mode",
+}
+WAYS = ("functx", "torch", "torch.compile", "by hand")
+HEADER = ("", "functx", "torch", "ratio", "torch.compile", "by hand", "difference")
+FIRST = ("", "exporting, tracing", "compiling", "tracing by hand", "compiling by hand")
+
+
+def main() -> None:
+    """Prints a table for each thing that is timed."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.models", description=__doc__)
+    parser.add_argument("--only", help="models whose name has this in it")
+    parser.add_argument("--cores", type=int, default=1)
+    parser.add_argument("--compiled", action="store_true", help="torch.compile too")
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--of", help=argparse.SUPPRESS)  # the one model of this process
+    options = parser.parse_args()
+    if options.of:
+        print(json.dumps(_figures(options.of, options.cores, options.compiled)))
+        return
+    from .public_models import MODELS
+
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for model in MODELS:
+        if (options.only or "").lower() in model.name.lower():
+            for what, figures in _in_own_process(model.name, options).items():
+                found.setdefault(what, {})[model.name] = figures
+    for what, rows in found.items():
+        for table in (_table(what, rows, options.cores), _first_calls(what, rows)):
+            text = table.as_markdown() if options.markdown else table.as_text()
+            print(text, end="\n\n", flush=True)
+
+
+def _in_own_process(name: str, options: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    own = [sys.executable, "-m", "benchmarks.models", "--of", name, "--cores", str(options.cores)]
+    own += ["--compiled"] * options.compiled
+    done = subprocess.run(own, text=True, capture_output=True)
+    if done.returncode:
+        print(f"{name}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        return {}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _table(what: str, rows: dict[str, dict[str, Any]], cores: int) -> Table:
+    text, ratios = [], []
+    for name, figures in rows.items():
+        ours, torchs, compiled, by_hand = (_milliseconds(figures.get(way)) for way in WAYS)
+        ratios.append(figures["torch"] / figures["functx"])
+        difference = figures["difference"]
+        text.append([name, ours, torchs, f"{ratios[-1]:.2f}", compiled, by_hand, difference])
+    mean = statistics.geometric_mean(ratios)
+    text.append(["geometric mean", "", "", f"{mean:.2f}", "", "", ""])
+    note = (
+        f"Milliseconds on {cores} of the machine's cores. The ratio is PyTorch's time by functx's. "
+        "The difference is the largest, by PyTorch's largest value of the same array."
+    )
+    return Table(what, note, HEADER, text)
+
+
+def _first_calls(what: str, rows: dict[str, dict[str, Any]]) -> Table:
+    seconds = lambda figures, way: [f"{x:.1f}" for x in figures["first"].get(way, ())] or ["", ""]
+    text = [[name, *seconds(f, "functx"), *seconds(f, "by hand")] for name, f in rows.items()]
+    return Table(f"{what}: before the first call", "Seconds.", FIRST, text)
+
+
+def _milliseconds(x: float | None) -> str:
+    return "" if x is None else f"{x:.1f}"
+
+
+def _figures(name: str, cores: int, with_compiled: bool) -> dict[str, dict[str, Any]]:
+    """The figures of a model, by what is timed."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-cores:])
+    import torch  # noqa: TID251  compared with, never used by functx
+
+    from .public_models import built, MODELS
+
+    torch.set_num_threads(cores)
+    [model] = [model for model in MODELS if model.name == name]
+    module, inputs = built(model)
+    ours, theirs = InFunctx(module, inputs), InPyTorch(module, inputs)
+    by_hand = ByHand(name, ours) if name in BY_HAND else None
+    found = {}
+    for what, title in TITLES.items():
+        if what == "training_step" and not model.trained:
+            continue
+        program = getattr(ours, what)()
+        calls = {"functx": program.call, "torch": getattr(theirs, what)()}
+        first = {"functx": program.first}
+        if with_compiled and what != "gradients_of_samples":
+            calls["torch.compile"] = getattr(InPyTorch(module, inputs, compiled=True), what)()
+        if by_hand is not None and what != "training_step":
+            hand_written = getattr(by_hand, what)()
+            calls["by hand"], first["by hand"] = hand_written.call, hand_written.first
+        draws = what == "training_step" and name == "BERT"  # numbers that are not PyTorch's
+        difference = "" if draws else f"{_difference(program.call(), calls['torch']()):.0e}"
+        times = dict(zip(calls, _milliseconds_of(list(calls.values())), strict=True))
+        found[title] = {**times, "first": first, "difference": difference}
+    return found
+
+
+class InPyTorch:
+    """What is timed, as PyTorch does it: each method makes a call without arguments."""
+
+    def __init__(self, module: Any, inputs: Any, *, compiled: bool = False):
+        import torch  # noqa: TID251
+
+        self.torch, self.inputs = torch, inputs
+        self.module = module
+        self.call = torch.compile(module) if compiled else module
+        self.names = [name for name, _ in module.named_parameters()]
+        self.params = list(module.parameters())
+
+    def values(self) -> Call:
+        """The first output."""
+        return self.torch.no_grad()(lambda: _first(self.call(*self.inputs)))
+
+    def gradients(self) -> Call:
+        """The loss, and its gradient with respect to each parameter."""
+
+        def call() -> Any:
+            loss = _loss(self.call(*self.inputs))
+            found = self.torch.autograd.grad(loss, self.params, allow_unused=True)
+            pairs = zip(self.names, self.params, found, strict=True)
+            given = {n: self.torch.zeros_like(p) if g is None else g for n, p, g in pairs}
+            return loss.detach(), given
+
+        return call
+
+    def gradients_of_samples(self) -> Call:
+        """The gradients of the loss of each sample, by `torch.func`."""
+        func = self.torch.func
+
+        def loss(params: Any, *sample: Any) -> Any:
+            batch = tuple(x[None] for x in sample)
+            return _loss(func.functional_call(self.module, params, batch))
+
+        each = func.vmap(func.grad(loss), (None, *(0 for _ in self.inputs)))
+        params = {name: p.detach() for name, p in self.module.named_parameters()}
+        return lambda: each(params, *self.inputs)
+
+    def training_step(self) -> Call:
+        """As `gradients`, in training mode."""
+        inner = self.gradients()
+
+        def call() -> Any:
+            self.module.train()
+            try:
+                return inner()
+            finally:
+                self.module.eval()
+
+        return call
+
+
+class Compiled(NamedTuple):
+    """A compiled program, as a call without arguments, and the seconds that it took to trace, with
+    the module's export, and to compile.
+    """
+
+    call: Call
+    first: tuple[float, float]
+
+
+class InFunctx:
+    """What is timed, as functx does it to the imported model."""
+
+    def __init__(self, module: Any, inputs: Any):
+        self.model = from_torch(module)
+        self.params = self.model.params
+        self.inputs = [jnp.asarray(x.numpy()) for x in inputs]
+        self.function: Callable[..., Any] = self.model
+
+    def values(self) -> Compiled:
+        """The first output."""
+        return self._compiled(lambda params, *xs: _first(self.function(params, *xs)))
+
+    def gradients(self) -> Compiled:
+        """The loss, and its gradient with respect to each parameter."""
+        return self._compiled(
+            functx.value_and_grad(lambda params, *xs: _loss(self.function(params, *xs)))
+        )
+
+    def gradients_of_samples(self) -> Compiled:
+        """The gradients of the loss of each sample."""
+        loss = lambda params, *sample: _loss(self.function(params, *(x[None] for x in sample)))
+        return self._compiled(functx.vmap(functx.grad(loss), (None, *(0 for _ in self.inputs))))
+
+    def training_step(self) -> Compiled:
+        """As `gradients`, in training mode."""
+
+        def loss(params: Any, *xs: Any) -> Any:
+            out, buffers = self.model.apply(params, self.model.buffers, *xs, key=jax.random.key(0))
+            return _loss(out), buffers
+
+        step = functx.value_and_grad(loss, has_aux=True)
+
+        def without_buffers(params: Any, *xs: Any) -> Any:
+            (value, buffers), gradients = step(params, *xs)
+            return value, gradients, buffers
+
+        return self._compiled(without_buffers)
+
+    def _compiled(self, function: Callable[..., Any]) -> Compiled:
+        start = time.perf_counter()
+        lowered = jax.jit(function).lower(self.params, *self.inputs)
+        traced = time.perf_counter()
+        program = lowered.compile()
+        times = traced - start, time.perf_counter() - traced
+        return Compiled(lambda: program(self.params, *self.inputs), times)
+
+
+class ByHand(InFunctx):
+    """What is timed, of a model as written in JAX."""
+
+    def __init__(self, name: str, imported: InFunctx):
+        self.inputs = imported.inputs
+        self.function, self.params = BY_HAND[name](imported.params, imported.model.buffers)
+
+
+def _first(output: Any) -> Any:
+    return output[0] if isinstance(output, tuple) else output
+
+
+def _loss(output: Any) -> Any:
+    return (_first(output) ** 2).mean()
+
+
+def _difference(ours: Any, theirs: Any) -> float:
+    """The largest difference between arrays and tensors, by the largest value of the same array."""
+    worst = 0.0
+    pairs = zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=False)
+    for x, y in pairs:
+        x, y = np.asarray(x), y.detach().numpy()
+        worst = max(worst, float(np.abs(x - y).max() / max(np.abs(y).max(), 1e-30)))
+    return worst
+
+
+def _milliseconds_of(calls: list[Call]) -> list[float]:
+    return [t / 1000 for t in microseconds(calls, SECONDS, least=7)]
+
+
+if __name__ == "__main__":
+    main()
