@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax import Array, lax
+from jax import Array
 
-from functx._core import accumulator, describe, refuse
-from functx._core.devices.manual_axes import equally_varying, varying_like
+from functx._core import describe, refuse
 from functx._ops.nn.dropped import dropped
 from functx._ops.nn.ends import ended
 
-from .steps import gates, RecurrentKind, State, stepped
+from .directions import one_way, Weights
+from .steps import RecurrentKind, State
 
 
 class Network(NamedTuple):
@@ -24,16 +24,6 @@ class Network(NamedTuple):
     has_biases: bool
     num_layers: int
     bidirectional: bool
-
-
-class Weights(NamedTuple):
-    """The weights of one direction of one layer."""
-
-    w_ih: Array
-    w_hh: Array
-    b_ih: Array | None
-    b_hh: Array | None
-    w_hr: Array | None  # projects the hidden state
 
 
 def over_sequence(
@@ -59,7 +49,7 @@ def over_sequence(
         for direction in range(directions):
             i = layer * directions + direction
             start = tuple(each[i] for each in states)
-            found = _one_way(network.kind, x, start, of_layers[i], kept, reverse=direction == 1)
+            found = one_way(network.kind, x, start, of_layers[i], kept, reverse=direction == 1)
             outputs.append(found[0])
             last.append(found[1])
         x = jnp.concatenate(outputs, -1)
@@ -90,38 +80,6 @@ def _weights(network: Network, states: State, params: Sequence[Array]) -> list[W
             refuse(f"the projection must be {wanted}, got {describe(w_hr)}")
         out.append(Weights(w_ih, w_hh, b_ih, b_hh, w_hr))
     return out
-
-
-def _one_way(
-    kind: RecurrentKind,
-    x: Array,
-    start: State,
-    weights: Weights,
-    kept: Array | None,
-    *,
-    reverse: bool,
-) -> tuple[Array, State]:
-    wide, size = accumulator(x.dtype), start[-1].shape[-1]
-    of_x = gates(kind, x, weights.w_ih, weights.b_ih, size, "ih")  # one product for all steps
-    held = jnp.ones(x.shape[:2], bool) if kept is None else kept
-
-    def step(state: State, given: tuple[Array, Array]) -> tuple[State, Array]:
-        here, keep = given
-        hidden = state[0].astype(x.dtype)
-        of_h = gates(kind, hidden, weights.w_hh, weights.b_hh, size, "hh")
-        new = stepped(kind, here, of_h, state)
-        if weights.w_hr is not None:
-            new = jnp.matmul(new[0].astype(x.dtype), weights.w_hr.T).astype(wide), *new[1:]
-        if kept is not None:
-            new = tuple(jnp.where(keep[:, None], a, b) for a, b in zip(new, state, strict=True))
-        # A product without rows is a constant zero, which does not vary over a mesh as states do.
-        new = tuple(map(varying_like, new, state))
-        return new, new[0]
-
-    given = (*(each.astype(wide) for each in start), of_x, *(w for w in weights if w is not None))
-    varying = equally_varying([*given, held])
-    state, outputs = lax.scan(step, tuple(varying[: len(start)]), (of_x, held), reverse=reverse)
-    return outputs.astype(x.dtype), tuple(each.astype(x.dtype) for each in state)
 
 
 class Packed(NamedTuple):

@@ -48,9 +48,16 @@ def gates(
     kind: RecurrentKind, x: Array, weight: Array, bias: Array | None, size: int, name: str
 ) -> Array:
     """`x W^T + b` for each gate of a state of this size."""
+    check_gates(kind, x, weight, bias, size, name)
+    return mapped(x, weight, bias)
+
+
+def check_gates(
+    kind: RecurrentKind, x: Array, weight: Array, bias: Array | None, size: int, name: str
+) -> None:
+    """Refuses weights and biases that do not fit `x` and a state of this size."""
     rows = GATES[kind] * size
     if weight.shape != (rows, x.shape[-1]):
         refuse(f"`w_{name}` must be [{rows}, {x.shape[-1]}], got {describe(weight)}")
     if bias is not None and bias.shape != (rows,):
         refuse(f"`b_{name}` must be [{rows}], got {describe(bias)}")
-    return mapped(x, weight, bias)
