@@ -31,6 +31,7 @@ def conv2d_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 1, 3, 3), make(1, 1, 2, 2))
     yield call(make(1, 1, 2, 3), make(3, 1, 2, 2), padding=(0, 1), stride=2)
     yield call(make(1, 2, 1, 3), make(1, 2, 1, 1))
+    yield call(make(1, 2, 4, 2), make(2, 1, 5, 2), None, (3, 1), (2, 1), 1, 2)
 
 
 def conv3d_samples(make: Make) -> Iterator[Sample]:

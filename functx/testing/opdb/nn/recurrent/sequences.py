@@ -48,7 +48,7 @@ def samples(kind: str, make: Make) -> Iterator[Sample]:
     yield edge(make(5, 1), long, hx(2, 2, 1), backward, False, 1, 0.0, True, True)
     if kind == "lstm":
         smaller = of(1, 2, proj=1)
-        yield edge(make(2, 1, 1), hx(1, 1, 2, 1), smaller, False, 1, 0.0, False, False, False)
+        yield call(make(2, 1, 1), hx(1, 1, 2, 1), smaller, False, 1, 0.0, False, False, False)
 
 
 def refusals(kind: str, make: Make) -> Iterator[Refusal]:
