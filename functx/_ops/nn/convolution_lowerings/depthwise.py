@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools as ft
 import itertools
 import math
+import operator
 from collections.abc import Sequence
 
 import jax.numpy as jnp
@@ -106,15 +108,18 @@ def _by_phases(g: Geometry, kernel: Array, result: Array) -> Array:
     ]
     around = _once(jnp.pad(result, [(0, 0)] * 3 + list(zip(low, high, strict=True))))
 
-    def moved(by: Sequence[int]) -> Array:
+    def term(element: Array, by: Sequence[int]) -> Array:
         starts = [move + before for move, before in zip(by, low, strict=True)]
         ends = [start + count for start, count in zip(starts, counts, strict=True)]
-        return lax.slice(around, (0, 0, 0, *starts), (*lanes, *ends))
+        product = element * lax.slice(around, (0, 0, 0, *starts), (*lanes, *ends))
+        # Zeros that were added stay zeros beside an infinite element.
+        inside = _inside(by, counts, g.result)
+        return product if inside is None else jnp.where(inside, product, 0)
 
     phases = []
     for phase in itertools.product(*moves):
         terms = [
-            _element(kernel, at) * moved([each[i] for each, i in zip(phase, at, strict=True)])
+            term(_element(kernel, at), [each[i] for each, i in zip(phase, at, strict=True)])
             for at in itertools.product(*phase)
         ]
         phases.append(total(terms) if terms else jnp.zeros((*lanes, *counts), result.dtype))
@@ -133,3 +138,12 @@ def _moves(stride: int, before: int, dilation: int, kernel: int) -> list[dict[in
     """
     numerators = [[phase + before - i * dilation for i in range(kernel)] for phase in range(stride)]
     return [{i: x // stride for i, x in enumerate(row) if x % stride == 0} for row in numerators]
+
+
+def _inside(moves: Sequence[int], counts: Sequence[int], sizes: Sequence[int]) -> Array | None:
+    """Where the elements of moved results are elements of the result, None if everywhere."""
+    n, found = len(moves), []
+    for i, (move, count, size) in enumerate(zip(moves, counts, sizes, strict=True)):
+        place = lax.broadcasted_iota(np.int32, [count if d == i else 1 for d in range(n)], i)
+        found += [place >= -move] * (move < 0) + [place < size - move] * (move + count > size)
+    return ft.reduce(operator.and_, found) if found else None
