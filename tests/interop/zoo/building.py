@@ -97,7 +97,7 @@ def _torchvision(name):
         pictures = torch.randn(2, BATCH, 3, 128, 128)
         return model, ((pictures[0], pictures[1]), {})
     if name in ("r3d_18", "s3d"):
-        frames, size = (16, 64) if name == "s3d" else (4, 64)
+        frames, size = (16, 224) if name == "s3d" else (4, 64)
         return model, ((torch.randn(BATCH, 3, frames, size, size),), {})
     size = 224 if name == "maxvit_t" else 128 if name == "inception_v3" else PIXELS
     return model, ((torch.randn(BATCH, 3, size, size),), {})
