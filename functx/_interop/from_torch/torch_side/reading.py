@@ -175,7 +175,7 @@ class _Reader:
 
 
 def _default_dtype(node: Node, schema: Any, given: Mapping[str, Any]) -> dict[str, str]:
-    """The dtype of what is made of nothing: PyTorch's default of the export, not that of the run."""
+    """The floating dtype of what is made of numbers: PyTorch's default as it was at the export."""
     names = [each.name for each in schema.arguments]
     if "dtype" not in names or given.get("dtype") is not None:
         return {}
