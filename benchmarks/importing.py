@@ -114,7 +114,7 @@ def module_of(network: Network) -> Any:
 def imported(network: Network) -> tuple[Callable[..., Any], dict[str, Any]]:
     """A function of parameters and a batch by `from_torch`, and the parameters."""
     model = from_torch(module_of(network))
-    return model, model.params
+    return lambda params, x: model(params, x), model.params
 
 
 def by_hand(network: Network) -> tuple[Callable[..., Any], dict[str, Any]]:

@@ -116,10 +116,13 @@ def exported(case):
     shapes, batch = torch.export.ShapesCollection(), torch.export.Dim("batch", min=2, max=MOST)
     for x in leaves:
         shapes[x] = {0: batch}
-    # Kernels for whole layers have no derivatives.
-    torch.backends.mha.set_fastpath_enabled(False)
     given = shapes.dynamic_shapes(case.module, args, kwargs)
-    return torch.export.export(case.module, args, kwargs, dynamic_shapes=given, strict=False)
+    fused = torch.backends.mha.get_fastpath_enabled()
+    torch.backends.mha.set_fastpath_enabled(False)  # kernels of whole layers have no derivatives
+    try:
+        return torch.export.export(case.module, args, kwargs, dynamic_shapes=given, strict=False)
+    finally:
+        torch.backends.mha.set_fastpath_enabled(fused)
 
 
 def saved(case, model, folder):
