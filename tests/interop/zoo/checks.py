@@ -23,6 +23,7 @@ from functx.interop import from_torch
 from functx.testing.checks.programs import cheaper_flags
 
 from .building import BATCH, build, for_training
+from .by_torchax import torchax
 from .comparing import error, errors_of_each, first_line, floating, numbers, objective, slopes
 from .graphs import graphs
 from .widening import casts_to_float32, widened
@@ -189,7 +190,7 @@ def second_derivative(case, direction):
     return None, "; ".join(refusals)
 
 
-CHECKS = {each.__name__: each for each in (values, graphs, training, samples, hessian)}
+CHECKS = {each.__name__: each for each in (values, graphs, training, samples, hessian, torchax)}
 
 
 def run(check, spec):
