@@ -8,6 +8,7 @@ program by hand functx's. First calls are values and gradients in a process of i
 from __future__ import annotations
 
 import functools as ft
+import importlib
 import importlib.util
 import statistics
 import subprocess
@@ -27,7 +28,6 @@ from .operators import instructions
 from .tables import microseconds, Table, torch_if_there
 
 
-REPEAT = 3
 Program = Callable[[Any, Any, dict[str, Any], Any], Any]
 
 
@@ -152,8 +152,7 @@ def torchax_if_there() -> Any:
 
     packet.__getattr__ = lenient
     try:
-        import torchax  # noqa: TID251  compared with, never used by functx
-
+        torchax = importlib.import_module("torchax")
         torchax.default_env()
     finally:
         packet.__getattr__ = own
@@ -184,27 +183,28 @@ def first_call(side: str, network: Network) -> list[float]:
     return [traced - start, time.process_time() - start]
 
 
-def first_calls() -> Table:
+def first_calls(repeat: int) -> Table:
     """A row for each network and side, the medians over processes."""
     rows = []
     for name in NETWORKS:
         runs: dict[str, list[list[float]]] = {side: [] for side in sides()}
-        for _ in range(REPEAT):
+        for _ in range(repeat):
             for side in runs:
                 command = [sys.executable, "-m", __spec__.name, name, side]
                 done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
                 runs[side].append([float(x) for x in done.stdout.split()])
         medians = lambda found: list(map(statistics.median, zip(*found, strict=True)))
-        _, *own = medians(runs["functx"])
+        own = medians(runs["functx"])
         for side, found in runs.items():
-            loading, traced, run = medians(found)
-            ratios = [f"{traced / own[0]:.2f}", f"{run / own[1]:.2f}"]
-            rows.append([f"{name}: {side}", *(f"{x:.2f}" for x in (loading, traced, run)), *ratios])
+            taken = medians(found)
+            ratios = [f"{taken[at] / own[at]:.2f}" for at in (1, 3)]
+            rows.append([f"{name}: {side}", *(f"{x:.2f}" for x in taken), *ratios])
     note = (
         "Seconds of the processor until value and gradient are traced, and until they are there, "
-        f"float32. Loading is a first layer's, once in a process. JAX {jax.__version__}."
+        "float32: of the first module in a process, with what is loaded for it, and of another one "
+        f"that is like it. JAX {jax.__version__}."
     )
-    header = ["", "loading", "traced", "first call", "traced, times", "first call, times"]
+    header = ["", "first, traced", "there", "second, traced", "there", "first, times", "second"]
     return Table("Imported modules: the first call", note, header, rows)
 
 
@@ -240,18 +240,18 @@ def tables(seconds: float) -> list[Table]:
     """First calls and compiled calls; nothing without PyTorch."""
     if torch_if_there() is None:
         return []
-    return [first_calls(), calls(seconds)]
+    return [first_calls(3 if seconds >= 0.5 else 1), calls(seconds)]
 
 
 def main(name: str, side: str) -> None:
-    """Prints the seconds of a side in this process: of a first layer, and of a network."""
+    """Prints the seconds of a side in this process: of a first module, and of a second."""
     torch_if_there()
     start = time.process_time()
     if side == "torchax":
         torchax_if_there()
-    layer = Network(lambda torch, nn, p, x: nn.linear(x, p["weight"]), {"weight": (2, 2)}, (1, 2))
-    first_call(side, layer)
-    print(time.process_time() - start, *first_call(side, NETWORKS[name]))
+    loading = time.process_time() - start
+    first, second = (first_call(side, NETWORKS[name]) for _ in range(2))
+    print(*(loading + x for x in first), *second)
 
 
 if __name__ == "__main__":
