@@ -80,6 +80,9 @@ def build(spec):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module, inputs = {"tv": _torchvision, "timm": _timm, "hf": _transformers}[kind](name)
+    for p in module.parameters():
+        if p.ndim > 1 and not p.any():  # as some heads begin: no gradient would pass
+            torch.nn.init.normal_(p, std=0.02)
     double = lambda x: x.double() if x.is_floating_point() else x
     leaves, structure = jax.tree.flatten(inputs)
     return Case(module.double().eval(), list(map(double, leaves)), structure)
