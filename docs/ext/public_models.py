@@ -21,12 +21,20 @@ RECORD = ROOT / "docs" / "public_models.tsv"
 LIST = ROOT / "tests" / "interop" / "zoo" / "models.txt"
 CHECKS = {
     "values": "values and gradients",
+    "graphs": "graphs, and files for any batch",
     "training": "training mode",
     "samples": "gradients of each sample",
     "hessian": "products with the Hessian",
 }
 OUTCOMES = ("agrees", "in float32", "differs", "refused", "time", "memory", "not run")
 _WIDE = " in double"
+# Notes that are shown, and how.
+_SHOWN = {
+    "casts": "`{}`",
+    "reason": "`{}`",
+    "one batch": "one batch: `{}`",
+    "budget": "budget of {}",
+}
 # Of models that do not agree, why, where the notes of the record do not say it.
 REASONS = {
     "hf:canine": "in double PyTorch's own result is NaN: 0 of float32 times the least double",
@@ -123,8 +131,9 @@ def models_table() -> str:
     """A row for each model, as MyST text."""
     found = recorded()
     lines = [
-        "| model | parameters | values | gradients | training | each sample | Hessian | remarks |",
-        "|---|--:|--:|--:|--:|--:|--:|---|",
+        "| model | parameters | values | gradients | graphs | training | each sample | Hessian |"
+        " remarks |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|---|",
     ]
     for model in listed():
         rows = {check: found.get((model, check)) for check in CHECKS}
@@ -132,7 +141,7 @@ def models_table() -> str:
         many = int(of_values.words.get("parameters", 0)) if of_values else 0
         cells = [f"`{model}`", f"{many:,}" if many else ""]
         cells += [_cell(of_values, "values"), _cell(of_values, "gradients")]
-        cells += [_cell(rows[check]) for check in ("training", "samples", "hessian")]
+        cells += [_cell(rows[check]) for check in CHECKS if check != "values"]
         lines.append(f"| {' | '.join([*cells, _remarks(model, rows.values())])} |")
     return "\n".join([*lines, ""])
 
@@ -151,9 +160,12 @@ def _remarks(model: str, rows: Iterable[Row | None]) -> str:
     said = []
     for row in rows:
         if row is not None:
-            said += [text for name, text in row.words.items() if name in ("casts", "reason")]
-    quoted = dict.fromkeys(f"`{text.replace('|', ' ')}`" for text in said)
-    return "; ".join([*filter(None, [REASONS.get(model)]), *quoted])
+            said += [
+                _SHOWN[name].format(text.replace("|", " "))
+                for name, text in row.words.items()
+                if name in _SHOWN
+            ]
+    return "; ".join([*filter(None, [REASONS.get(model)]), *dict.fromkeys(said)])
 
 
 if __name__ == "__main__":

@@ -163,3 +163,22 @@ def test_fixed_arguments_choose_the_program():
     assert model({}, x, True).tolist() == [2, 6]
     assert model({}, x, twice=True, power=2).tolist() == [4, 36]
     assert model({}, x, power=jnp.asarray(2.0)).tolist() == [1, 9]
+
+
+def test_what_is_made_has_the_dtype_of_the_export():
+    class Making(torch.nn.Module):
+        def forward(self, x):
+            return torch.zeros(3), torch.full((2,), 1e300), torch.arange(0.0, 1.0, 0.3), x * 2
+
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        model = from_torch(Making())
+        made = model({}, jnp.ones(2, "float32"))
+        want = Making()(torch.ones(2, dtype=torch.float32))
+    finally:
+        torch.set_default_dtype(before)
+    again = model({}, jnp.ones(2, "float32"))
+    for got in (made, again):
+        assert_same(got, arrays(want))
+        assert [x.dtype.name for x in got] == ["float64"] * 3 + ["float32"]

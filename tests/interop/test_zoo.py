@@ -3,11 +3,14 @@
 import contextlib
 import importlib.util
 
+import jax
 import pytest
 
 
 torch = pytest.importorskip("torch", reason="models are imported from an installed PyTorch")
 
+from .zoo import graphs  # noqa: E402
+from .zoo.building import BATCH, Case  # noqa: E402
 from .zoo.running import Journal, judged, Outcome  # noqa: E402
 
 
@@ -39,6 +42,35 @@ def test_values_and_gradients(spec):
 
     errors = values(spec)["errors"]
     assert errors["values"] < 1e-12 and errors["gradients"] < 1e-9
+
+
+class Small(torch.nn.Module):
+    """A model in double, for any batch or for one."""
+
+    def __init__(self, batch=None):
+        super().__init__()
+        layers = [layer for _ in range(4) for layer in (torch.nn.Linear(3, 3), torch.nn.GELU())]
+        self.layers = torch.nn.Sequential(*layers).double()
+        self.batch = batch
+
+    def forward(self, x):
+        if self.batch is not None and x.shape[0] not in (BATCH, self.batch):
+            raise ValueError("another batch")
+        return {"y": self.layers(x), "count": x.shape[1]}
+
+
+@pytest.mark.filterwarnings("ignore")  # of torch.export, about itself
+@pytest.mark.parametrize("batch", [None, 3])
+def test_graphs_of_a_small_model(batch, monkeypatch):
+    pytest.importorskip("flatbuffers", reason="jax.export writes files with flatbuffers")
+    x = torch.linspace(-1, 1, BATCH * 3, dtype=torch.float64).reshape(BATCH, 3)
+    leaves, structure = jax.tree.flatten(((x,), {}))
+    monkeypatch.setattr(graphs, "build", lambda spec: Case(Small(batch), leaves, structure))
+    report = graphs.graphs("small")
+    saved = ["saved values", "saved gradients"] if batch is None else []
+    assert list(report["errors"]) == ["partition", "budget", *saved]
+    assert max(report["errors"].values()) < 1e-12 and report["nodes"] > 0
+    assert ("one batch" in report) is (batch is not None)
 
 
 @pytest.mark.parametrize(

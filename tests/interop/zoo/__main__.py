@@ -11,7 +11,7 @@ from rich.table import Table
 from .running import context, Journal, limited
 
 
-ALL = ["values", "training", "samples", "hessian"]
+ALL = ["values", "graphs", "training", "samples", "hessian", "torchax"]
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 

@@ -80,6 +80,9 @@ def build(spec):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         module, inputs = {"tv": _torchvision, "timm": _timm, "hf": _transformers}[kind](name)
+    for p in module.parameters():
+        if p.ndim > 1 and not p.any():  # as some heads begin: no gradient would pass
+            torch.nn.init.normal_(p, std=0.02)
     double = lambda x: x.double() if x.is_floating_point() else x
     leaves, structure = jax.tree.flatten(inputs)
     return Case(module.double().eval(), list(map(double, leaves)), structure)
@@ -97,7 +100,7 @@ def _torchvision(name):
         pictures = torch.randn(2, BATCH, 3, 128, 128)
         return model, ((pictures[0], pictures[1]), {})
     if name in ("r3d_18", "s3d"):
-        frames, size = (16, 64) if name == "s3d" else (4, 64)
+        frames, size = (16, 224) if name == "s3d" else (4, 64)
         return model, ((torch.randn(BATCH, 3, frames, size, size),), {})
     size = 224 if name == "maxvit_t" else 128 if name == "inception_v3" else PIXELS
     return model, ((torch.randn(BATCH, 3, size, size),), {})

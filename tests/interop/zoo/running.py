@@ -115,7 +115,8 @@ def _is_wide(name):
 
 def _report(spec, check, seconds, sending):
     """Sends what a check says; of an exception, its first line and where it is from."""
-    from .checks import first_line, run
+    from .checks import run
+    from .comparing import first_line
 
     resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds) + 1))
     try:

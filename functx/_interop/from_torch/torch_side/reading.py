@@ -163,6 +163,7 @@ class _Reader:
         if space != "aten":
             _refuse(node, f"{space}::{name}", _register_hint(f"{space}::{name}"))
         parameters = [_parameter(each) for each in target._schema.arguments]
+        kwargs |= _default_dtype(node, target._schema, kwargs)
         call = bound_call(name, target._overloadname, parameters, args, kwargs)
         if call is None:
             _refuse(node, f"aten::{name}", _aten_hint(target))
@@ -171,6 +172,19 @@ class _Reader:
         if name in _FIRST_ALONE and all(_takes_first(user) for user in node.users):
             return call._replace(function=_FIRST_ALONE[name])
         return call
+
+
+def _default_dtype(node: Node, schema: Any, given: Mapping[str, Any]) -> dict[str, str]:
+    """The floating dtype of what is made of numbers: PyTorch's default as it was at the export."""
+    names = [each.name for each in schema.arguments]
+    if "dtype" not in names or given.get("dtype") is not None:
+        return {}
+    made = node.meta.get("val")
+    if any("Tensor" in str(each.type) for each in schema.arguments):
+        return {}
+    if not isinstance(made, torch.Tensor) or not (made.is_floating_point() or made.is_complex()):
+        return {}
+    return {"dtype": dtype_name(made.dtype)}
 
 
 def _either(condition: Any, then: Any, otherwise: Any) -> Any:
