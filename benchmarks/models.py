@@ -127,7 +127,7 @@ def _figures(name: str, cores: int, with_compiled: bool) -> dict[str, dict[str, 
         if by_hand is not None and what != "training_step":
             hand_written = getattr(by_hand, what)()
             calls["by hand"], first["by hand"] = hand_written.call, hand_written.first
-        draws = what == "training_step" and name == "BERT"  # numbers that are not PyTorch's
+        draws = what == "training_step" and model.drawing
         difference = "" if draws else f"{_difference(program.call(), calls['torch']()):.0e}"
         times = dict(zip(calls, _milliseconds_of(list(calls.values())), strict=True))
         found[title] = {**times, "first": first, "difference": difference}

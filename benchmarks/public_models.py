@@ -15,11 +15,14 @@ BATCH, PIXELS, TOKENS, WIDTH, LAYERS, WORDS = 4, 96, 128, 256, 4, 1000
 
 
 class Model(NamedTuple):
-    """A name, what builds the module and its inputs, and whether training steps are timed too."""
+    """A name, what builds the module and its inputs, whether training steps are timed too, and
+    whether these draw random numbers, which are not PyTorch's.
+    """
 
     name: str
     build: Callable[[], tuple[nn.Module, tuple[Any, ...]]]
     trained: bool = False
+    drawing: bool = False
 
 
 class UNet(nn.Module):
@@ -112,13 +115,18 @@ def _words() -> torch.Tensor:
 _ENCODER = {"hidden_size": WIDTH, "num_hidden_layers": LAYERS, "num_attention_heads": 4}
 MODELS = (
     Model("ResNet-18", _torchvision("resnet18"), trained=True),
-    Model("MobileNetV3 small", _torchvision("mobilenet_v3_small"), trained=True),
+    Model("MobileNetV3 small", _torchvision("mobilenet_v3_small"), trained=True, drawing=True),
     Model("EfficientNet-B0", _torchvision("efficientnet_b0")),
     Model("DeiT tiny", _timm("deit_tiny_patch16_224", img_size=PIXELS)),
     Model("ConvNeXt atto", _timm("convnext_atto")),
     Model("U-Net", lambda: (UNet(), (_pictures(),))),
     Model("LSTM", lambda: (Recurrent(), (_words(),))),
-    Model("BERT", _transformers("bert", intermediate_size=4 * WIDTH, **_ENCODER), trained=True),
+    Model(
+        "BERT",
+        _transformers("bert", intermediate_size=4 * WIDTH, **_ENCODER),
+        trained=True,
+        drawing=True,
+    ),
     Model("GPT-2", _transformers("gpt2", n_embd=WIDTH, n_layer=LAYERS, n_head=4)),
     Model("Llama", _transformers("llama", intermediate_size=3 * WIDTH, **_ENCODER)),
 )
