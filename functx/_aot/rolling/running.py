@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
 from functx._core.jax_compat import JaxprEqn, Literal
+from functx._transforms.partitioning.work import is_kept
 from functx._transforms.programs.interpreting import bind
 from functx._transforms.programs.nested import rebind
-from functx._transforms.programs.walking import dropped, opened
+from functx._transforms.programs.walking import CHECKPOINTS, dropped, equations, opened
 
 from .layers import EqualLayers
 from .planning import LoopPlans, Step
@@ -55,6 +57,10 @@ def _loop(loop: EqualLayers, values: _Values, plans: LoopPlans) -> None:
         results = run_rolled(loop.body, [*carry, *each, *shared], plans)
         return results[:carried], results[carried:]
 
+    if not any(eqn.primitive.name in CHECKPOINTS for eqn in equations(loop.body)):
+        # A loop would keep all that a derivative reads, where the compiler computes again what is
+        # cheap of layers that it sees at once.
+        layer = jax.checkpoint(layer, policy=is_kept, prevent_cse=False)
     start = [values.array(x) for x in loop.carried]
     each = [values.stacked(atoms) for atoms in loop.stacked]
     last, collected = lax.scan(layer, start, each, length=len(loop.places))
