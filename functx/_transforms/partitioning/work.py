@@ -134,7 +134,7 @@ def is_kept(primitive: Any, *types: Any, **params: Any) -> bool:
     """
     name = primitive.name
     if primitive is function_call:
-        return any(map(is_heavy, params["call"].trace(*types).eqns))
+        return any(map(is_heavy, params["call"].trace(*types).jaxpr.eqns))
     return name in _HEAVY or name.startswith(_RANDOM)
 
 
