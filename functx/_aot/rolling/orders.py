@@ -13,12 +13,12 @@ from functx._transforms.programs.walking import dropped, inner_programs
 if TYPE_CHECKING:
     from .layers import EqualLayers
 
-# What takes a part of an array, and what works out which part.
+# What takes a part of an array, and what works out which part, or moves parts together.
 _PICKS = frozenset({"slice", "dynamic_slice", "gather", "split", "unstack"})
 _BESIDE = frozenset(
     """
     add and broadcast_in_dim concatenate convert_element_type copy copy_p eq ge gt jit le lt max min
-    mul ne pjit reshape select_n squeeze sub
+    mul ne pjit reshape select_n squeeze stack sub transpose
     """.split()
 )
 
@@ -31,7 +31,7 @@ class NumberedEquations:
     - `waits`: for each equation, the places of those that must run before it. One with effects
       waits for the one with effects before it.
     - `roots`: in order, the places of equations with effects, then of those that make outputs.
-    - `parts`: the places of equations that only take parts of the program's inputs.
+    - `parts`: the places of equations that only take parts of inputs.
     """
 
     def __init__(self, jaxpr: Jaxpr) -> None:
@@ -53,12 +53,15 @@ class NumberedEquations:
                 yield self.makers[x]
 
     def _parts(self, given: set[Any]) -> set[int]:
+        """Equations that take parts of inputs, or of what is moved together from inputs."""
         found: set[int] = set()
         for i, eqn in enumerate(self.eqns):
             variables = [x for x in eqn.invars if not isinstance(x, Literal)]
-            if variables and given.issuperset(variables) and _takes_parts(eqn):
+            names = {*_names(eqn)}
+            if variables and given.issuperset(variables) and names <= _PICKS | _BESIDE:
                 given.update(eqn.outvars)
-                found.add(i)
+                if names & _PICKS or names <= {"squeeze", "reshape"}:
+                    found.add(i)
         return found
 
     def orders(self) -> Iterator[list[int]]:
@@ -75,8 +78,9 @@ class NumberedEquations:
             yield self._parts_first(late)
 
     def _parts_first(self, order: Sequence[int]) -> list[int]:
-        first = [i for i in order if i in self.parts]
-        return first + [i for i in order if i not in self.parts]
+        first = depth_first([i for i in order if i in self.parts], self.waits)
+        early = {*first}
+        return first + [i for i in order if i not in early]
 
     def _first_read(self) -> list[int]:
         """Each equation before the first that reads it, what its operands need in their order."""
@@ -153,12 +157,6 @@ def _needed(jaxpr: Jaxpr, outputs: Sequence[Any]) -> list[JaxprEqn]:
 
 def _results(eqn: JaxprEqn) -> list[Any]:
     return [x for x in eqn.outvars if not dropped(x)]
-
-
-def _takes_parts(eqn: JaxprEqn) -> bool:
-    """Whether the equation does nothing but take parts of arrays, or shape such parts anew."""
-    names = {*_names(eqn)}
-    return names <= _PICKS | _BESIDE and (bool(names & _PICKS) or names <= {"squeeze", "reshape"})
 
 
 def _names(eqn: JaxprEqn) -> Iterator[str]:
