@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 from functx._core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 from functx._core.rules.function_primitives import function_call, function_tangent
@@ -73,7 +74,7 @@ class EquationNumbers:
     def _constant(self, x: Any) -> Hashable:
         """An array inside a program: by its values if it is small and known, else by itself."""
         known = isinstance(x, (np.ndarray, np.generic, int, float, complex))
-        known = known or (isinstance(x, jax.Array) and not isinstance(x, jax.core.Tracer))
+        known = known or (isinstance(x, jax.Array) and not isinstance(x, Tracer))
         if not known or np.size(x) > 4096 or _is_key(x):
             return self._identity(x)
         return _value(x)

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from functx._core.jax_compat import JaxprEqn, Literal
 from functx._transforms.programs.interpreting import bind
+from functx._transforms.programs.walking import type_of
 
 
 def derivative_programs(eqn: JaxprEqn) -> Iterator[Any]:
@@ -19,8 +20,8 @@ def derivative_programs(eqn: JaxprEqn) -> Iterator[Any]:
     A mode for which the equation has no rule is left out.
     """
     atoms = [*dict.fromkeys(x for x in eqn.invars if not isinstance(x, Literal))]
-    moving = [i for i, x in enumerate(atoms) if jnp.issubdtype(x.aval.dtype, jnp.inexact)]
-    specs = [jax.ShapeDtypeStruct(x.aval.shape, x.aval.dtype) for x in atoms]
+    moving = [i for i, x in enumerate(atoms) if jnp.issubdtype(type_of(x).dtype, jnp.inexact)]
+    specs = [_spec(x) for x in atoms]
 
     def at(values: Sequence[Any], moved: Sequence[Any]) -> list[Any]:
         given = dict(zip(moving, moved, strict=True))
@@ -35,10 +36,12 @@ def derivative_programs(eqn: JaxprEqn) -> Iterator[Any]:
         return results, pull(cotangents)
 
     tangents = [specs[i] for i in moving]
-    results = [x.aval for x in eqn.outvars if jnp.issubdtype(x.aval.dtype, jnp.inexact)]
-    cotangents = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in results]
+    cotangents = [_spec(x) for x in eqn.outvars if jnp.issubdtype(type_of(x).dtype, jnp.inexact)]
+    modes = [(forward, tangents), (reverse, cotangents)]
+    if eqn.primitive.name == "custom_vjp_call":  # JAX records its forward mode without its rule
+        modes = modes[1:]
     found = 0
-    for mode, given in ((forward, tangents), (reverse, cotangents)):
+    for mode, given in modes:
         try:
             program = jax.make_jaxpr(mode)(specs, given)
         except Exception:  # no rule for this mode, or one that refuses
@@ -47,6 +50,10 @@ def derivative_programs(eqn: JaxprEqn) -> Iterator[Any]:
         yield program
     if not found:
         raise NotImplementedError("no derivative was recorded")
+
+
+def _spec(x: Any) -> jax.ShapeDtypeStruct:
+    return jax.ShapeDtypeStruct(type_of(x).shape, type_of(x).dtype)
 
 
 def _inexact(eqn: JaxprEqn, values: Mapping[Any, Any]) -> list[Any]:

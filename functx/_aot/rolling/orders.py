@@ -18,7 +18,8 @@ _PICKS = frozenset({"slice", "dynamic_slice", "gather", "split", "unstack"})
 _BESIDE = frozenset(
     """
     add and broadcast_in_dim concatenate convert_element_type copy copy_p eq ge gt jit le lt max min
-    mul ne pjit reshape select_n squeeze stack sub transpose
+    mul ne pjit random_fold_in random_seed random_split random_unwrap random_wrap reshape select_n
+    squeeze stack sub transpose
     """.split()
 )
 

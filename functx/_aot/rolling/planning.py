@@ -73,6 +73,11 @@ class LoopPlans:
             -1 - i if eqn.effects else self._numbers.number(eqn, literals=i in numbered.parts)
             for i, eqn in enumerate(numbered.eqns)
         ]
-        ways = [LoopSearch(numbered, numbers, self.least).run(x) for x in numbered.orders()]
-        best = max(ways, key=lambda loops: sum(loop.saved for loop in loops))
-        return arranged(numbered, best) if best else [*jaxpr.eqns]
+        orders = [*numbered.orders()]
+        searches = [LoopSearch(numbered, numbers, self.least) for _ in orders]
+        for search, order in zip(searches, orders, strict=True):
+            search.run(order)
+        best = max(searches, key=lambda search: sum(loop.saved for loop in search.found))
+        for order in orders:  # what the others find besides
+            best.run(order)
+        return arranged(numbered, best.found) if best.found else [*jaxpr.eqns]

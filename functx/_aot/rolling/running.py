@@ -13,7 +13,7 @@ from functx._core.jax_compat import JaxprEqn, Literal
 from functx._transforms.partitioning.work import is_kept
 from functx._transforms.programs.interpreting import bind
 from functx._transforms.programs.nested import rebind
-from functx._transforms.programs.walking import CHECKPOINTS, dropped, equations, opened
+from functx._transforms.programs.walking import CHECKPOINTS, dropped, equations, opened, type_of
 
 from .layers import EqualLayers
 from .planning import LoopPlans, Step
@@ -80,7 +80,7 @@ class _Values:
         return x.val if isinstance(x, Literal) else self._values[x]
 
     def array(self, x: Any) -> Any:
-        return jnp.asarray(x.val, x.aval.dtype) if isinstance(x, Literal) else self._values[x]
+        return jnp.asarray(x.val, type_of(x).dtype) if isinstance(x, Literal) else self._values[x]
 
     def write(self, variables: Sequence[Any], values: Sequence[Any]) -> None:
         pairs = zip(variables, values, strict=True)
@@ -95,14 +95,14 @@ class _Values:
 
     def stacked(self, atoms: Sequence[Any]) -> Any:
         """The values of atoms as rows of one array, which may be there already."""
-        found = [None if isinstance(x, Literal) else self._rows.get(x) for x in atoms]
-        if found[0] is not None and all(x is not None and x[0] is found[0][0] for x in found):
-            rows, numbers = found[0][0], [i for _, i in found]
-            if len(numbers) == rows.shape[0]:
-                if numbers == [*range(len(numbers))]:
-                    return rows
-                if numbers == [*range(len(numbers))][::-1]:
-                    return lax.rev(rows, [0])
+        found = [self._rows.get(x) for x in atoms if not isinstance(x, Literal)]
+        rows = [row for row in found if row is not None]
+        if len(rows) == len(atoms) == rows[0][0].shape[0] and len({id(x) for x, _ in rows}) == 1:
+            numbers, forward = [i for _, i in rows], [*range(len(rows))]
+            if numbers == forward:
+                return rows[0][0]
+            if numbers == forward[::-1]:
+                return lax.rev(rows[0][0], [0])
         return jnp.stack([self.array(x) for x in atoms])
 
     def forget(self, variables: Iterable[Any]) -> None:

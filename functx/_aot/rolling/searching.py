@@ -27,6 +27,7 @@ class LoopSearch:
 
     - `numbered`: the program's equations; `numbers`: equal for those that compute the same.
     - `least`: the fewest layers that become a loop.
+    - `found`: the loops so far; `taken`: the places of their equations.
     """
 
     numbered: NumberedEquations
@@ -35,28 +36,30 @@ class LoopSearch:
     found: list[EqualLayers] = dataclasses.field(default_factory=list)
     taken: set[int] = dataclasses.field(default_factory=set)
 
-    def run(self, order: Sequence[int]) -> list[EqualLayers]:
-        """Loops that share no equation. What saves most is found first."""
-        self.found, self.taken = [], set()
+    def run(self, order: Sequence[int]) -> None:
+        """Finds loops of equations that no loop has yet. What saves most is found first."""
         numbers = [self.numbers[at] for at in order]
         for start, length, period in stretches(numbers, self.least)[:STRETCHES]:
             inside = order[start : start + length]
             if self.taken.isdisjoint(inside):
-                loop = self._cut(inside, period)
-                if loop is not None:
-                    self.found.append(self._with_layers_before(loop))
+                loops = [*self._cut(inside, period)]
+                if loops:
+                    self.found.append(max(loops, key=lambda loop: len(loop.places)))
                     self.taken |= self.found[-1].inside
-        return self.found
 
-    def _cut(self, inside: Sequence[int], period: int) -> EqualLayers | None:
-        """The layers in a stretch, cut where the fewest bytes go from one layer to the next."""
-        for start in _cuts(self.numbered, inside, period)[:CUTS]:
+    def _cut(self, inside: Sequence[int], period: int) -> Iterator[EqualLayers]:
+        """The layers in a stretch, in ways in which the fewest bytes go from one to the next."""
+        least = None
+        for size, start in _cuts(self.numbered, inside, period)[:CUTS]:
+            if least is not None and size > least:
+                return
             count = (len(inside) - start) // period
             places = [inside[start + t * period :][:period] for t in range(count)]
             for first, last in ((0, count), (1, count), (0, count - 1), (1, count - 1)):
                 if last - first >= self.least and (loop := self._loop(places[first:last])):
-                    return loop
-        return None
+                    least = size
+                    yield self._with_layers_before(loop)
+                    break
 
     def _loop(self, places: Sequence[Sequence[int]]) -> EqualLayers | None:
         """The layers at `places`, if they can run as one: nothing outside comes between them."""
@@ -102,7 +105,9 @@ class LoopSearch:
         return [matched[j] for j in range(len(first))] if complete else None
 
 
-def _cuts(numbered: NumberedEquations, inside: Sequence[int], period: int) -> list[int]:
+def _cuts(
+    numbered: NumberedEquations, inside: Sequence[int], period: int
+) -> list[tuple[float, int]]:
     """Where layers may begin, by the bytes that are made before and read after, then by layers."""
     place = {at: i for i, at in enumerate(inside)}
     last: dict[Any, int] = {}
@@ -115,7 +120,7 @@ def _cuts(numbered: NumberedEquations, inside: Sequence[int], period: int) -> li
     alive = np.cumsum(changes)
     middle = min(len(inside) // period // 2 * period, len(inside) - period)
     key = lambda start: (alive[middle + start], -((len(inside) - start) // period), start)
-    return sorted(range(period), key=key)
+    return [(alive[middle + start], start) for start in sorted(range(period), key=key)]
 
 
 def _variables(numbered: NumberedEquations, at: int) -> Iterator[Any]:
