@@ -18,7 +18,7 @@ from .searching import LoopSearch
 
 
 # What a program runs: an equation, or a loop.
-Step: TypeAlias = JaxprEqn | EqualLayers
+LoopedStep: TypeAlias = JaxprEqn | EqualLayers
 
 
 class LoopPlans:
@@ -30,9 +30,9 @@ class LoopPlans:
     def __init__(self, least: int) -> None:
         self.least = least
         self._numbers = EquationNumbers()
-        self._steps: dict[int, tuple[Any, list[Step]]] = {}
+        self._steps: dict[int, tuple[Any, list[LoopedStep]]] = {}
 
-    def steps(self, program: Any) -> list[Step]:
+    def steps(self, program: Any) -> list[LoopedStep]:
         """The steps of a program, in an order in which they can run."""
         jaxpr, _ = opened(program)
         if id(jaxpr) not in self._steps:
@@ -65,7 +65,7 @@ class LoopPlans:
                 for inner in inner_programs(step):
                     yield from self.loops(inner)
 
-    def _planned(self, jaxpr: Jaxpr) -> list[Step]:
+    def _planned(self, jaxpr: Jaxpr) -> list[LoopedStep]:
         if len(jaxpr.eqns) < self.least:
             return [*jaxpr.eqns]
         numbered = NumberedEquations(jaxpr)

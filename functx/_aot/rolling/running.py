@@ -16,7 +16,7 @@ from functx._transforms.programs.nested import rebind
 from functx._transforms.programs.walking import CHECKPOINTS, dropped, equations, opened, type_of
 
 from .layers import EqualLayers
-from .planning import LoopPlans, Step
+from .planning import LoopedStep, LoopPlans
 
 
 def run_rolled(program: Any, args: Sequence[Any], plans: LoopPlans) -> list[Any]:
@@ -111,7 +111,7 @@ class _Values:
             self._rows.pop(x, None)
 
 
-def _last_uses(steps: Sequence[Step], outputs: Sequence[Any]) -> dict[int, list[Any]]:
+def _last_uses(steps: Sequence[LoopedStep], outputs: Sequence[Any]) -> dict[int, list[Any]]:
     """For each step, the variables that no later one reads."""
     last: dict[Any, int] = {}
     for i, step in enumerate(steps):
