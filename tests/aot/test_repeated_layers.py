@@ -167,10 +167,13 @@ def test_effects_keep_their_number_and_order():
     jax.effects_barrier()
     assert seen == [0, 5]
 
+    def note(x):
+        seen.append("each")
+
     def in_each(weights, x):
         for w in weights:
             x = functx.tanh(x @ w)
-            jax.debug.callback(lambda x: seen.append("each"), x[0, 0])
+            jax.debug.callback(note, x[0, 0])
         return x
 
     assert found(in_each, WEIGHTS, X) == ()

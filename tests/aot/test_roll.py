@@ -174,7 +174,7 @@ def rows_again(weights, x):
 
 def a_row_again(weights, x):
     x, seen = results_of_each(weights, x)
-    for w, s in zip(weights, [seen[0], seen[0], *seen[2:]], strict=True):
+    for w, s in zip(weights, [seen[1], seen[0], *seen[2:]], strict=True):
         x = functx.sin(x @ w) * s
     return x, seen
 
