@@ -1,9 +1,12 @@
 """Which layers are found: what is carried, what stays as it is, what is refused."""
 
+import functools as ft
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.experimental import io_callback
 
 import functx
 from functx._transforms.programs.walking import CHECKPOINTS, equations
@@ -180,6 +183,30 @@ def test_effects_keep_their_number_and_order():
     jax.jit(roll(in_each))(WEIGHTS, X).block_until_ready()
     jax.effects_barrier()
     assert seen == [0, 5] + ["each"] * 6
+
+
+def test_a_loop_that_reads_what_callbacks_return_waits_for_all_before_them():
+    """The loop waits for what the callbacks return, and these for one that it does not read."""
+    seen = []
+
+    def read(name):
+        seen.append(name)
+        return np.float32(2)
+
+    def f(weights, x):
+        for i, w in enumerate(weights):
+            ask = lambda name: io_callback(
+                ft.partial(read, name), jax.ShapeDtypeStruct((), "float32"), ordered=True
+            )
+            x = functx.tanh(x @ w) * ask(f"layer {i}")
+            ask(f"after {i}")
+        return x
+
+    assert [one.layers for one in found(f, WEIGHTS[:4], X)] == [4]
+    got = jax.block_until_ready(jax.jit(roll(f))(WEIGHTS[:4], X))
+    rolled, seen = seen, []
+    np.testing.assert_allclose(got, f(WEIGHTS[:4], X), rtol=1e-5)
+    assert rolled == seen == [f"{when} {i}" for i in range(4) for when in ("layer", "after")]
 
 
 def test_operators_stay_whole():

@@ -165,6 +165,23 @@ def both_ways(weights, x):
     return plain(weights[::-1], plain(weights, x))
 
 
+def one_array_twice(weights, x):
+    return plain([weights[0], weights[0], *weights[2:]], x)
+
+
+def numbers_inside_of_layers(weights, x):
+    for i, w in enumerate(weights):
+        x = jax.jit(lambda w, x, i=i: functx.tanh(x @ w) * (0.5 + i))(w, x)
+    return x
+
+
+def arrays_inside_of_layers(weights, x):
+    for i, w in enumerate(weights):
+        at = jnp.arange(i, i + WIDTH, dtype="float32")
+        x = lax.cond(x[0, 0] < 9, lambda w, x, at=at: functx.tanh(x @ w) * at, lambda w, x: x, w, x)
+    return x
+
+
 def rows_again(weights, x):
     x, seen = results_of_each(weights, x)
     for w, s in zip(weights, seen[::-1], strict=True):
@@ -203,6 +220,9 @@ FUNCTIONS = {
         (rules_of_functx, [6]),
         (parts_of_one_array, [6]),
         (both_ways, [12]),
+        (one_array_twice, [6]),
+        (numbers_inside_of_layers, []),
+        (arrays_inside_of_layers, [6]),
         (rows_again, [6, 6]),
         (a_row_again, [6, 6]),
     ]
