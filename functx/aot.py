@@ -28,6 +28,11 @@ from ._aot.joint.partitions import (
     min_cut_partition as min_cut_partition,
     partition_saving as partition_saving,
 )
+from ._aot.rolling.roll import (
+    repeated_layers as repeated_layers,
+    RepeatedLayers as RepeatedLayers,
+    roll as roll,
+)
 from ._names import equip as _equip
 
 

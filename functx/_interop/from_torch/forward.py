@@ -8,6 +8,8 @@ from typing import Any
 
 import jax
 
+from functx._aot.rolling.roll import roll
+
 from .programs import ImportedProgram
 from .sizes import ArrayInput
 
@@ -28,10 +30,18 @@ class Forward:
     inputs: tuple[ArrayInput, ...] = ()  # of an exported program
 
     def __call__(
-        self, params: Mapping[str, Any], buffers: Mapping[str, Any], leaves: Sequence[Any]
+        self,
+        params: Mapping[str, Any],
+        buffers: Mapping[str, Any],
+        leaves: Sequence[Any],
+        rolled: bool = False,
     ) -> tuple[Any, dict[str, Any]]:
-        """What the module returns, and the buffers that it wrote."""
-        out = self.program(
+        """What the module returns, and the buffers that it wrote.
+
+        - `rolled`: whether its equal layers run as loops.
+        """
+        run = roll(self.program.__call__) if rolled else self.program
+        out = run(
             *[params[name] for name in self.parameters],
             *[buffers[name] for name in self.buffers],
             *[leaves[at] for at in self.leaves],

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from functx._core import require_bool
 from functx._interop.needing_torch import module_needing_torch
 
 from .model import ImportedModel
 
 
-def from_torch(module_or_exported_program: Any) -> ImportedModel:
+def from_torch(module_or_exported_program: Any, *, roll: bool = False) -> ImportedModel:
     """A PyTorch model as a function of its parameters, to transform, compile and save.
 
     - `module_or_exported_program`: a `torch.nn.Module`, which is exported (`torch.export`) whenever
       it is called with shapes, dtypes, a structure of arguments or a mode that are new; or a
       `torch.export.ExportedProgram`, which keeps its mode and its shapes, and runs at any size in
       the range of its dynamic dimensions.
+    - `roll`: whether equal layers that follow each other run as one loop, as by `functx.aot.roll`.
+      The model then compiles in the time of a few layers, however deep it is. Parameters, buffers
+      and gradients keep their names. A call records the program anew: compile it.
 
     Returns an `ImportedModel`: `.params`, `.frozen` and `.buffers` are dicts from PyTorch's names
     to arrays, which share the module's memory where that is possible; `model(params, x)` evaluates,
@@ -28,7 +32,8 @@ def from_torch(module_or_exported_program: Any) -> ImportedModel:
         loss = lambda params: functx.sum(model(params, functx.ones(4, 3)))
         functx.grad(loss)(model.params)["bias"]  # [4., 4.]
 
-    Errors: ImportError without PyTorch; TypeError for anything else. A call whose module contains
+    Errors: ImportError without PyTorch; TypeError for anything else, and for a `roll` that is no
+    bool. A call whose module contains
     an operator that functx lacks raises NotImplementedError with the operator, the line of the
     model and the remedy, `functx.interop.register`.
 
@@ -40,5 +45,6 @@ def from_torch(module_or_exported_program: Any) -> ImportedModel:
     >>> functx.grad(loss)(model.params, jnp.ones((4, 2), "float32"))["weight"].shape
     (3, 2)
     """
+    require_bool("from_torch", "roll", roll)
     sources = module_needing_torch("from_torch", "functx._interop.from_torch.torch_side.sources")
-    return ImportedModel(sources.source_of(module_or_exported_program))
+    return ImportedModel(sources.source_of(module_or_exported_program), roll)

@@ -53,14 +53,16 @@ class ImportedModel:
       differentiates by all.
     - `buffers`: the buffers, those that `state_dict` leaves out too.
 
-    `from_torch` makes it, and gives it its `source`: what exports the module, or one program.
+    `from_torch` makes it, and gives it its `source`: what exports the module, or one program; and
+    whether its equal layers are rolled.
     """
 
-    def __init__(self, source: Source):
+    def __init__(self, source: Source, rolled: bool = False):
         self.params = source.params
         self.frozen = source.frozen
         self.buffers = source.buffers
         self._source = source
+        self._rolled = rolled
         self._forwards: dict[Any, Forward] = {}
         self._facts: dict[bool, tuple[dict[str, ArrayFacts], ...]] = {}
 
@@ -137,7 +139,7 @@ class ImportedModel:
             forward = self._exported(params, buffers, leaves, structure, train)
         else:
             leaves = self._checked(params, buffers, leaves, structure, forward)
-        return forward(params, buffers, leaves)
+        return forward(params, buffers, leaves, self._rolled)
 
     def _facts_now(self) -> tuple[dict[str, ArrayFacts], ...]:
         """The shapes and dtypes of parameters, frozen ones and buffers, in this setting of x64."""

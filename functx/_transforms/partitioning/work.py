@@ -127,6 +127,17 @@ def is_fixed(eqn: JaxprEqn) -> bool:
     return bool(eqn.effects) or eqn.primitive.name.startswith(_RANDOM) or any(map(is_fixed, inside))
 
 
+def is_kept(primitive: Any, *types: Any, **params: Any) -> bool:
+    """A policy for `jax.checkpoint`: whether results of a primitive are dear to compute again.
+
+    Those of products and the like are, and random numbers.
+    """
+    name = primitive.name
+    if primitive is function_call:
+        return any(map(is_heavy, params["call"].trace(*types).jaxpr.eqns))
+    return name in _HEAVY or name.startswith(_RANDOM)
+
+
 def _size(x: Any) -> int:
     return _product(getattr(type_of(x), "shape", ()))
 

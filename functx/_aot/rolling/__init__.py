@@ -1,0 +1,1 @@
+"""Equal layers of a recorded program, found and run as one loop."""
