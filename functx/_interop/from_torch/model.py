@@ -53,8 +53,8 @@ class ImportedModel:
       differentiates by all.
     - `buffers`: the buffers, those that `state_dict` leaves out too.
 
-    `from_torch` makes it, and gives it its `source`: what exports the module, or one program; and
-    whether its equal layers are rolled.
+    `from_torch` makes it, and gives it its `source`, which exports the module or holds one program,
+    and `rolled`: whether its equal layers run as loops.
     """
 
     def __init__(self, source: Source, rolled: bool = False):

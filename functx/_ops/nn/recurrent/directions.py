@@ -109,7 +109,7 @@ def _tangents(
     of_h = mapped(hidden, primal.w_hh, primal.b_hh)
     by_weights = mapped(hidden, tangent.w_hh, tangent.b_hh)
     by_projection = None
-    if primal.w_hr is not None:
+    if primal.w_hr is not None and tangent.w_hr is not None:
         unprojected = stepped(kind, primal.of_x, of_h, before)[0]
         by_projection = mapped(unprojected.astype(dtype), tangent.w_hr)
 
