@@ -252,7 +252,7 @@ FUNCTIONS = {
         (arrays_in_rules, []),
         (one_reads_farther_back, [2, 2]),
         (one_reads_another_result, [2, 2, 2]),
-        (one_reads_what_came_between, [5]),
+        (one_reads_what_came_between, [4]),
         (rows_again, [6, 6]),
         (a_row_again, [6, 6]),
     ]
