@@ -203,8 +203,8 @@ def one_reads_another_result(weights, x):
 
 def one_reads_what_came_between(weights, x):
     for i, w in enumerate(weights):
-        by = functx.exp(functx.sum(x)) if i == 1 else w[0, 0]
-        x = functx.tanh(x @ w) * by
+        by = functx.exp(x.T @ x) if i == 1 else weights[i - 1]
+        x = functx.tanh(x @ w) @ by
     return x
 
 
@@ -252,7 +252,7 @@ FUNCTIONS = {
         (arrays_in_rules, []),
         (one_reads_farther_back, [2, 2]),
         (one_reads_another_result, [2, 2, 2]),
-        (one_reads_what_came_between, [4]),
+        (one_reads_what_came_between, [5]),
         (rows_again, [6, 6]),
         (a_row_again, [6, 6]),
     ]
