@@ -153,17 +153,26 @@ def _scoped(f, key, *args):
         return f(*args)
 
 
-def test_keys_are_stacked_and_carried():
-    def f(key, weights, x):
-        for k, w in zip(jax.random.split(key, 4), weights, strict=True):
-            x = x @ w * jax.random.normal(k, x.shape, "float32")
-        for w in weights:
-            key, draw = jax.random.split(key)
-            x = functx.tanh(x @ w + jax.random.normal(draw, x.shape, "float32"))
-        return x, key
+def keys_of_one_split(key, weights, x):
+    for k, w in zip(jax.random.split(key, 4), weights, strict=True):
+        x = x @ w * jax.random.normal(k, x.shape, "float32")
+    return x, key
 
+
+def keys_of_many_splits(key, weights, x):
+    for w in weights:
+        key, draw = jax.random.split(key)
+        x = functx.tanh(x @ w + jax.random.normal(draw, x.shape, "float32"))
+    return x, key
+
+
+@pytest.mark.parametrize(
+    "f, kind", [(keys_of_one_split, "stacked"), (keys_of_many_splits, "carried")]
+)
+def test_keys_are_stacked_or_carried(f, kind):
     given = jax.random.key(0), weights(4), X
-    assert 4 in [each.layers for each in repeated_layers(f, *given)]
+    (found,) = repeated_layers(f, *given)
+    assert found.layers == 4 and any(t.startswith("key<") for t in getattr(found, kind))
     (got, key), (want, other) = compiled(roll(f))(*given), compiled(f)(*given)
     close(got, want)
     assert (jax.random.key_data(key) == jax.random.key_data(other)).all()

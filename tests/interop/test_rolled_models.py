@@ -114,7 +114,7 @@ def test_per_sample_gradients():
     assert_same(got, want, tolerance=1e-9)
 
 
-def test_errors_name_the_line_of_the_model():
+def test_a_wrong_option_and_lacking_parameters_are_refused():
     with pytest.raises(TypeError, match="from_torch: `roll` must be a bool, got 'yes'"):
         from_torch(torch.nn.Linear(2, 2), roll="yes")
     model = from_torch(encoder().double().eval(), roll=True)
