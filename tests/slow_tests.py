@@ -3,10 +3,10 @@
 A test is slow that takes more than 0.1 seconds of a processor. `slow_tests.tsv` holds their
 seconds and a digest of what they passed with: the code of functx, of examples and benchmarks, the
 helpers of all tests and of those in the same folder, and their own file; of a test marked
-`reads_files` all helpers and the documentation too. A slow test with another digest runs, so that a
-mistake anywhere in functx meets all tests. Of the others an eighth runs, chosen by the digest: one
-tree always gives the same answer. The option `--whole` runs all tests, as do other profiles; files
-and tests that are named run whole.
+`reads_files` all helpers and the documentation too, and of one marked `reads(path)` that file. A
+slow test with another digest runs, so that a mistake anywhere in functx meets all tests. Of the
+others an eighth runs, chosen by the digest: one tree always gives the same answer. The option
+`--whole` runs all tests, as do other profiles; files and tests that are named run whole.
 
     python -m pytest -n 2 --dist loadgroup --record-slow-tests
 
@@ -121,7 +121,9 @@ def leave_out(config, items):
 def digest_of_item(item):
     """A digest of what a test rests on."""
     reads_files = item.get_closest_marker("reads_files") is not None
-    return digest_of(file_of(item.nodeid), reads_files)
+    digest = digest_of(file_of(item.nodeid), reads_files)
+    read = [mark.args[0].read_bytes() for mark in item.iter_markers("reads")]
+    return hashlib.sha256(b"".join([digest.encode(), *read])).hexdigest()[:16] if read else digest
 
 
 def processor_seconds():

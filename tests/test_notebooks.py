@@ -1,6 +1,6 @@
 """The notebooks as they are committed: with the outputs of one clean run, and for any machine.
 
-`notebooks/test_execution.py` runs them.
+`tests/notebooks/test_execution.py` runs them.
 """
 
 import ast

@@ -96,6 +96,16 @@ def test_another_helper_of_the_folder_is_another_digest(monkeypatch):
     assert same == [True, False, True]
 
 
+def test_a_file_that_a_test_reads_is_part_of_its_digest(tmp_path, request):
+    read = tmp_path / "read"
+    digests = [slow_tests.digest_of_item(request.node)]
+    request.node.add_marker(pytest.mark.reads(read))
+    for text in ("one", "two"):
+        read.write_text(text)
+        digests.append(slow_tests.digest_of_item(request.node))
+    assert len(set(digests)) == 3
+
+
 @pytest.mark.parametrize("right, workers", [(True, 2), (False, 0)])
 def test_what_passed_is_recorded_and_what_failed_is_not(right, workers, pytester, record):
     """A run of workers, and of none, with a limit that a loop of additions passes."""
@@ -149,7 +159,7 @@ def test_tests_that_read_other_files_rest_on_them_too():
     for path in TESTS.rglob("test_*.py"):
         text = path.read_text()
         if reading.search(text) and path.name not in CODE_ALONE:
-            assert "pytest.mark.reads_files" in text, path
+            assert re.search(r"pytest\.mark\.reads(_files|\()", text), path
 
 
 def test_the_record_is_of_tests_that_there_are():
@@ -178,6 +188,9 @@ def test_folders_leave_out_what_files_and_options_run(record, request):
 
         def get_closest_marker(self, name):
             return name if self.reads and name == "reads_files" else None
+
+        def iter_markers(self, name):
+            return iter(())
 
     def left(*args, reads=False, **changes):
         items = [Item(test, reads) for test in ONES]

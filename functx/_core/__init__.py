@@ -2,6 +2,7 @@
 
 from .devices.manual_axes import (
     equally_varying as equally_varying,
+    is_explicit as is_explicit,
     platform_dependent as platform_dependent,
 )
 from .devices.placement import find_device as find_device, place as place

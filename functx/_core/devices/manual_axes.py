@@ -1,4 +1,6 @@
-"""The mesh axes over which values vary inside `jax.shard_map`; types of arrays hold them."""
+"""What types of arrays say of a mesh: the axes over which values vary inside `jax.shard_map`, and
+whether any axis is explicit.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +22,11 @@ def axes_of_type(aval: Any) -> frozenset[str]:
     """The manual axes over which values of the type `aval` differ from device to device."""
     # Older JAX calls it `vma`; in 0.10.2 it is a part of `manual_axis_type`.
     return aval.vma if hasattr(aval, "vma") else aval.manual_axis_type.varying
+
+
+def is_explicit(aval: Any) -> bool:
+    """Whether the type `aval` says how its dimensions are sharded, which reshapes must keep to."""
+    return jax.sharding.AxisType.Explicit in aval.sharding.mesh.axis_types
 
 
 def varying_over(x: Any, axes: frozenset[str]) -> Any:

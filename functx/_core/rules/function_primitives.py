@@ -20,6 +20,7 @@ import jax.numpy as jnp
 from jax import Array, core, lax
 from jax.interpreters import ad, batching, mlir
 
+from functx._core.devices.manual_axes import is_explicit
 from functx._core.errors import describe, fail
 from functx._core.jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
 from functx._core.primitives.by_reference import Primitive
@@ -269,7 +270,7 @@ def _tangent_batch(
         dim == 0 and y.shape[1:] == t.shape for t, (y, dim) in zip(types, alike, strict=True)
     ):
         types = tuple(tangent_type(y) for y, _ in alike)
-    elif any(map(_is_explicit, types)):
+    elif any(map(is_explicit, types)):
         # only a trace knows how results are sharded that no operand resembles
         trace = jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
         types = tuple(aval.strip_weak_type() for aval in trace.out_avals)
@@ -340,10 +341,6 @@ def _split(operands: Iterable[Any], counts: Counts) -> tuple[Any, Any, Any]:
 def _batched_first(operands: Leaves, dims: BatchDims) -> tuple[Leaves, BatchDims]:
     moved = (x if d is None else jnp.moveaxis(x, d, 0) for x, d in zip(operands, dims, strict=True))
     return tuple(moved), tuple(None if d is None else 0 for d in dims)
-
-
-def _is_explicit(aval: ArrayType) -> bool:
-    return jax.sharding.AxisType.Explicit in aval.sharding.mesh.axis_types
 
 
 def _zero_tangent(y: Array) -> ad.Zero:

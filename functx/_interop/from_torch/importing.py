@@ -17,9 +17,9 @@ def from_torch(module_or_exported_program: Any, *, roll: bool = False) -> Import
       it is called with shapes, dtypes, a structure of arguments or a mode that are new; or a
       `torch.export.ExportedProgram`, which keeps its mode and its shapes, and runs at any size in
       the range of its dynamic dimensions.
-    - `roll`: whether equal layers that follow each other run as one loop, as by `functx.aot.roll`.
-      The model then compiles in the time of a few layers, however deep it is. Parameters, buffers
-      and gradients keep their names. A call records the program anew: compile it.
+    - `roll`: whether equal layers that follow each other run as one loop, as by `functx.aot.roll`,
+      so that a deep model compiles sooner. Parameters, buffers and gradients keep their names. A
+      call records the program anew: compile it.
 
     Returns an `ImportedModel`: `.params`, `.frozen` and `.buffers` are dicts from PyTorch's names
     to arrays, which share the module's memory where that is possible; `model(params, x)` evaluates,

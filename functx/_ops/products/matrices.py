@@ -22,6 +22,7 @@ from functx._core import (
 )
 
 from .operands import check_inner, check_ranks
+from .row_products import row_products
 from .small_products import many_small, small_products
 
 
@@ -57,6 +58,8 @@ def matmul(input: ArrayOnly, other: ArrayOnly) -> Array:
         )
     if many_small(input, other):
         return small_products(input, other)
+    if input.ndim > 2 and other.ndim == 2:
+        return row_products(input, other)
     return jnp.matmul(input, other)
 
 

@@ -42,7 +42,7 @@ def by_elements(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
             out = jnp.stack(sums, -1)
         out = out.reshape(*out.shape[:2], 1, *g.kernel)
     elif fixed and g.output != Part.IMAGE and math.prod(g.strides) <= len(places):
-        out = _by_phases(g, a, b)
+        out = _sums_of_moved_results(g, a, b)
     else:
         out = total(put_back(g, _element(a, at) * b, at) for at in places)
     return out.astype(g.dtype_of(wanted))
@@ -91,7 +91,7 @@ def _sums_in_a_loop(g: Geometry, image: Array, result: Array) -> Array:
     return jnp.moveaxis(lax.map(one, at), 0, -1)
 
 
-def _by_phases(g: Geometry, kernel: Array, result: Array) -> Array:
+def _sums_of_moved_results(g: Geometry, kernel: Array, result: Array) -> Array:
     """The image as sums of moved results, for each phase: the elements that are a stride apart.
 
     XLA looks at each element of a padded array whether it is inside, once for each element of the
