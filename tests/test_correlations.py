@@ -277,3 +277,17 @@ def test_gradients_of_explicitly_sharded_batches_are_sharded_like_their_operands
         axes = ("data",) if got.ndim > kernel.ndim else ()
         assert jax.typeof(got).sharding.spec == P(*axes, *[None] * kernel.ndim)
         np.testing.assert_allclose(got, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_what_two_functions_read_is_computed_before(groups):
+    """XLA would transpose the output of its kernel in each of the two programs."""
+    g = geometry((1, 1), ((1, 1), (1, 1)), (1, 1), groups, (6, 6), (3, 3))
+    image, kernel = jnp.ones((2, 4, 6, 6)), jnp.ones((4, 4 // groups, 3, 3))
+
+    def read_twice(image, kernel):
+        out = correlate(image, kernel, g)
+        return jnp.sin(out), out > 0
+
+    program = jax.jit(read_twice).trace(image, kernel).lower(lowering_platforms=("cpu",))
+    assert "optimization_barrier" in program.as_text()

@@ -29,6 +29,16 @@ _COLUMNS = 2**21  # elements of a matrix of windows that is larger than the kern
 def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     """The part that is wanted, from the two others, by the program that is fastest on CPUs.
 
+    It is computed before it is read: XLA would transpose the output of a kernel, or add up the
+    elements of a window, anew in each of the programs that read it, and look at one element after
+    the other there.
+    """
+    return lax.optimization_barrier(_fastest(wanted, g, a, b))
+
+
+def _fastest(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
+    """The program for the part that is wanted.
+
     XLA's kernels multiply each group with the zeros between it and every other group, so they get
     one group at a time, in a loop. They are slow at volumes, so they get volumes plane by plane.
     """
@@ -46,7 +56,7 @@ def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     if wanted == Part.KERNEL and windows_pay(wanted, g, a, b, in_loop=True):
         return by_windows(wanted, g, a, b)
     if volumes and known(g.image[0]):
-        return by_planes(on_cpus, wanted, g, a, b)
+        return by_planes(_fastest, wanted, g, a, b)
     given = [part for part in Part if part != wanted]
     operands = tuple(_groups_as_lanes(g, x, part) for x, part in zip((a, b), given, strict=True))
     alone = ft.partial(_one_group, wanted, g._replace(groups=1), in_loop=True)
