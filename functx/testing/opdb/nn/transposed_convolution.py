@@ -104,7 +104,7 @@ OPS = [
     )
     for n, operator, samples, refusals, extremes in [
         (1, F.conv_transpose1d, line_samples, line_refusals, (BEYOND_THE_EDGE,)),
-        (2, F.conv_transpose2d, plane_samples, plane_refusals, ()),
+        (2, F.conv_transpose2d, plane_samples, plane_refusals, (BEYOND_THE_EDGE,)),
         (3, F.conv_transpose3d, volume_samples, volume_refusals, ()),
     ]
 ]
