@@ -11,11 +11,20 @@ one tree always gives the same answer. Where all of functx is what it was when t
 
 runs the cells of what has changed since the journal was written, and records what passes. The rows
 of entries of which the journal has no cell are kept.
+
+The full profile takes hours. `proved_in_full.tsv` says of which entries all its cells passed, with
+which sources, and with which sources beneath the operators:
+
+    functx check "$(python tests/proved.py --left 40)" --profile full --jobs 2 --journal full.jsonl
+    python tests/proved.py --profile full full.jsonl
+
+runs the next forty entries that it does not hold with their present sources, and records them.
 """
 
+import argparse
 import functools as ft
 import hashlib
-import sys
+import re
 from collections import defaultdict
 from pathlib import Path
 
@@ -28,6 +37,7 @@ from functx.testing.checks.source_digests import source_digest
 
 
 RECORD = Path(__file__).with_name("proved.tsv")
+IN_FULL = RECORD.with_name("proved_in_full.tsv")
 SOURCES = Path(functx.__file__).parent
 FOLLOWED = "_ops/", "testing/opdb/"  # by the digests of entries
 PARTS = 8
@@ -90,15 +100,8 @@ def _is_main(info, dtype):
 
 def write(journals):
     """Records the entries of which all cells stand in these journals and none fails."""
-    plan = Plan(tuple(op_db))
-    found = {result.cell: result for path in journals for result in recorded(path, plan)}
-    cells = defaultdict(list)
-    for cell in plan.cells():
-        cells[cell[0]].append(cell)
-    passing = lambda cell: cell in found and not found[cell].failing
-    met = {cell[0] for cell in found}
+    met, proved = _passed(journals, "quick")
     kept = {info.id: digests()[info.id] for info in op_db if info.id in digests().keys() - met}
-    proved = [info for info in op_db if all(map(passing, cells[info.id]))]
     new = {info.id: source_digest(info) for info in proved}
     digest_of = kept | new
     rows = [f"{info.id}\t{digest_of[info.id]}" for info in op_db if info.id in digest_of]
@@ -106,5 +109,57 @@ def write(journals):
     print(f"{len(new)} of {len(op_db)} entries, {len(kept)} rows kept")
 
 
+def write_in_full(journals):
+    """Records the entries of which all cells of the full profile passed, and drops those that
+    failed.
+    """
+    met, proved = _passed(journals, "full")
+    beneath = tree_digest()[:16]
+    rows = {name: row for name, row in _in_full().items() if name not in met}
+    rows |= {info.id: (source_digest(info), beneath) for info in proved}
+    lines = ["\t".join((i.id, *rows[i.id])) for i in op_db if i.id in rows]
+    IN_FULL.write_text("\n".join(["entry\tdigest\tbeneath", *lines]) + "\n")
+    same = sum(row[1] == beneath for row in rows.values())
+    left = len(left_in_full())
+    print(f"{len(op_db) - left} of {len(op_db)} entries, {same} with what is beneath them now")
+
+
+def left_in_full():
+    """The entries of which the full profile did not pass with their present sources."""
+    rows = _in_full()
+    return [i.id for i in op_db if rows.get(i.id, ("",))[0] != source_digest(i)]
+
+
+def _in_full():
+    lines = IN_FULL.read_text().splitlines()[1:]
+    return {name: tuple(digests) for name, *digests in (line.split("\t") for line in lines)}
+
+
+def _passed(journals, profile):
+    """The entries that have cells in these journals, and those of which all cells pass there."""
+    plan = Plan(tuple(op_db), profile=profile)
+    found = {result.cell: result for path in journals for result in recorded(path, plan)}
+    cells = defaultdict(list)
+    for cell in plan.cells():
+        cells[cell[0]].append(cell)
+    passing = lambda cell: cell in found and not found[cell].failing
+    return {cell[0] for cell in found}, [i for i in op_db if all(map(passing, cells[i.id]))]
+
+
+def main():
+    """Records what journals show, or prints what is left of the full profile."""
+    parser = argparse.ArgumentParser(prog="python tests/proved.py")
+    parser.add_argument("journals", nargs="*", type=Path, metavar="JOURNAL")
+    parser.add_argument("--profile", choices=("quick", "full"), default="quick")
+    parser.add_argument("--left", type=int, metavar="N", help="a pattern of N entries to run next")
+    options = parser.parse_args()
+    if options.left is not None:
+        print(f"^({'|'.join(map(re.escape, left_in_full()[: options.left]))})$")
+    elif options.profile == "full":
+        write_in_full(options.journals)
+    else:
+        write(options.journals)
+
+
 if __name__ == "__main__":
-    write(map(Path, sys.argv[1:]))
+    main()

@@ -38,11 +38,34 @@ def test_entries_without_cells_in_a_journal_keep_their_rows(monkeypatch, tmp_pat
     monkeypatch.setattr(proved, "op_db", few)
     proved.digests.cache_clear()
     monkeypatch.setattr(proved, "recorded", lambda path, plan: journal)
-    monkeypatch.setattr(proved, "Plan", lambda infos: SimpleNamespace(cells=lambda: every))
+    plan = SimpleNamespace(cells=lambda: every)
+    monkeypatch.setattr(proved, "Plan", lambda infos, profile: plan)
     proved.write([record])
     proved.digests.cache_clear()
     source_digest = proved.source_digest(few[1])
     assert record.read_text() == f"entry\tdigest\nadd\tkept\nsub\t{source_digest}\n"
+
+
+def test_the_full_profile_is_recorded_entry_by_entry(monkeypatch, tmp_path):
+    """Of the entries with cells, one passes and one fails; one passed before, in another tree."""
+    few = [next(info for info in op_db if info.id == name) for name in ("add", "sub", "mul", "div")]
+    digest = dict(zip(("add", "sub", "mul", "div"), map(proved.source_digest, few), strict=True))
+    every = [(info.id, "values") for info in few]
+    journal = [SimpleNamespace(cell=cell, failing=cell[0] == "mul") for cell in every[1:3]]
+    record = tmp_path / "proved_in_full.tsv"
+    rows = [f"add\t{digest['add']}\tearlier", f"mul\t{digest['mul']}\tearlier", "div\told\told"]
+    record.write_text("\n".join(["entry\tdigest\tbeneath", *rows]) + "\n")
+    monkeypatch.setattr(proved, "IN_FULL", record)
+    monkeypatch.setattr(proved, "op_db", few)
+    monkeypatch.setattr(proved, "recorded", lambda path, plan: journal)
+    plans = []
+    plan = SimpleNamespace(cells=lambda: every)
+    monkeypatch.setattr(proved, "Plan", lambda infos, profile: plans.append(profile) or plan)
+    assert proved.left_in_full() == ["sub", "div"]
+    proved.write_in_full([record])
+    now = f"sub\t{digest['sub']}\t{proved.tree_digest()[:16]}"
+    assert record.read_text().splitlines()[1:] == [rows[0], now, rows[2]]
+    assert proved.left_in_full() == ["mul", "div"] and plans == ["full"]
 
 
 def test_the_record_names_entries_that_there_are():
