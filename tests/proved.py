@@ -28,6 +28,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+import jax
+
 import functx
 from functx.cli.long_runs.journal import recorded
 from functx.cli.runner import Plan
@@ -143,7 +145,8 @@ def _passed(journals, profile):
     for cell in plan.cells():
         cells[cell[0]].append(cell)
     passing = lambda cell: cell in found and not found[cell].failing
-    return {cell[0] for cell in found}, [i for i in op_db if all(map(passing, cells[i.id]))]
+    proved = [i for i in op_db if cells[i.id] and all(map(passing, cells[i.id]))]
+    return {cell[0] for cell in found}, proved
 
 
 def main():
@@ -153,6 +156,7 @@ def main():
     parser.add_argument("--profile", choices=("quick", "full"), default="quick")
     parser.add_argument("--left", type=int, metavar="N", help="a pattern of N entries to run next")
     options = parser.parse_args()
+    jax.config.update("jax_enable_x64", True)  # as `functx check` does: half of the cells need it
     if options.left is not None:
         print(f"^({'|'.join(map(re.escape, left_in_full()[: options.left]))})$")
     elif options.profile == "full":

@@ -1,9 +1,11 @@
 """Which cells a plain run of the operator tests makes."""
 
 import dataclasses
+import sys
 from collections import Counter
 from types import SimpleNamespace
 
+import jax
 import proved
 import pytest
 
@@ -44,6 +46,25 @@ def test_entries_without_cells_in_a_journal_keep_their_rows(monkeypatch, tmp_pat
     proved.digests.cache_clear()
     source_digest = proved.source_digest(few[1])
     assert record.read_text() == f"entry\tdigest\nadd\tkept\nsub\t{source_digest}\n"
+
+
+def test_an_entry_without_cells_is_not_proved(monkeypatch):
+    monkeypatch.setattr(proved, "recorded", lambda path, plan: [])
+    monkeypatch.setattr(proved, "Plan", lambda infos, profile: SimpleNamespace(cells=list))
+    assert proved._passed([None], "quick") == (set(), [])
+
+
+def test_the_program_asks_for_cells_of_64_bit(monkeypatch):
+    """JAX's default has none of them."""
+    seen = []
+    monkeypatch.setattr(proved, "write", lambda journals: seen.append(jax.config.jax_enable_x64))
+    monkeypatch.setattr(sys, "argv", ["proved.py", "some.jsonl"])
+    jax.config.update("jax_enable_x64", False)
+    try:
+        proved.main()
+    finally:
+        jax.config.update("jax_enable_x64", True)  # as the tests have it
+    assert seen == [True]
 
 
 def test_the_full_profile_is_recorded_entry_by_entry(monkeypatch, tmp_path):
