@@ -1,4 +1,4 @@
-"""Every notebook runs from the top. They need `.[notebooks]`."""
+"""Every notebook runs from the top. The extra `notebooks` installs what that needs."""
 
 import os
 from pathlib import Path
@@ -17,10 +17,10 @@ SECONDS = 300  # for one cell, which takes a few
 
 @pytest.fixture(autouse=True)
 def as_users_have_it(monkeypatch):
-    """The environment without what the other tests put there."""
+    """The environment without what the other tests put there, but for the platform."""
     for name in [name for name in os.environ if name.startswith("JAX_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+        if name != "JAX_PLATFORMS":
+            monkeypatch.delenv(name)
     monkeypatch.delenv("XLA_FLAGS", raising=False)
     if GIVEN_FLAGS is not None:
         monkeypatch.setenv("XLA_FLAGS", GIVEN_FLAGS)
