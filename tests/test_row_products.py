@@ -7,7 +7,7 @@ import pytest
 from jax.sharding import AxisType, PartitionSpec
 
 import functx
-from functx._core import is_explicit
+from functx._core import sharded_explicitly
 from functx.testing.checks.sharding import DEVICES, enough_devices
 
 
@@ -51,7 +51,7 @@ def test_dimensions_that_a_mesh_shards_stay_apart():
     rows, matrix = drawn(2, 2 * DEVICES, 5), drawn(5, 4)
     with jax.set_mesh(mesh):
         spread = jax.device_put(rows, PartitionSpec(None, "x"))
-        assert is_explicit(jax.typeof(spread)) and not is_explicit(jax.typeof(rows))
+        assert sharded_explicitly(jax.typeof(spread)) and not sharded_explicitly(jax.typeof(rows))
         product = jax.jit(functx.matmul)(spread, jax.device_put(matrix, PartitionSpec()))
         assert jax.typeof(product).sharding.spec == PartitionSpec(None, "x", None)
     np.testing.assert_allclose(product, rows @ matrix, rtol=1e-12)

@@ -2,8 +2,8 @@
 
 from .devices.manual_axes import (
     equally_varying as equally_varying,
-    is_explicit as is_explicit,
     platform_dependent as platform_dependent,
+    sharded_explicitly as sharded_explicitly,
 )
 from .devices.placement import find_device as find_device, place as place
 from .devices.xla_faults import avoid_wrong_reductions

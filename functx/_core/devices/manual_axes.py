@@ -24,7 +24,7 @@ def axes_of_type(aval: Any) -> frozenset[str]:
     return aval.vma if hasattr(aval, "vma") else aval.manual_axis_type.varying
 
 
-def is_explicit(aval: Any) -> bool:
+def sharded_explicitly(aval: Any) -> bool:
     """Whether the type `aval` says how its dimensions are sharded, which reshapes must keep to."""
     return jax.sharding.AxisType.Explicit in aval.sharding.mesh.axis_types
 

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax import Array, core, lax
 from jax.interpreters import ad, batching, mlir
 
-from functx._core.devices.manual_axes import is_explicit
+from functx._core.devices.manual_axes import sharded_explicitly
 from functx._core.errors import describe, fail
 from functx._core.jax_compat import ClosedJaxpr, hold_weakly, jaxpr_as_fun
 from functx._core.primitives.by_reference import Primitive
@@ -270,7 +270,7 @@ def _tangent_batch(
         dim == 0 and y.shape[1:] == t.shape for t, (y, dim) in zip(types, alike, strict=True)
     ):
         types = tuple(tangent_type(y) for y, _ in alike)
-    elif any(map(is_explicit, types)):
+    elif any(map(sharded_explicitly, types)):
         # only a trace knows how results are sharded that no operand resembles
         trace = jax.make_jaxpr(linear.apply)(*jax.tree.map(jax.typeof, split))
         types = tuple(aval.strip_weak_type() for aval in trace.out_avals)

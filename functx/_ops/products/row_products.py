@@ -7,7 +7,7 @@ import math
 import jax
 from jax import Array, lax
 
-from functx._core import is_explicit
+from functx._core import sharded_explicitly
 
 
 def row_products(rows: Array, matrix: Array) -> Array:
@@ -25,7 +25,7 @@ def _gains_by_one_dimension(rows: Array) -> bool:
     The matrix's gradient sums over all of them. Where they are several, XLA for CPUs first writes
     the cotangent down transposed, which is an eighth of the whole gradient's time. It does so in
     `linear` too, but there the product that follows is faster for it. On accelerators the
-    dimensions stay apart: a mesh may shard any of them, but of one dimension that is made of
-    several only the first.
+    dimensions stay apart: a mesh may shard each of them, whereas a dimension made of several can
+    only be sharded as the first of them was.
     """
-    return jax.default_backend() == "cpu" and not is_explicit(jax.typeof(rows))
+    return jax.default_backend() == "cpu" and not sharded_explicitly(jax.typeof(rows))

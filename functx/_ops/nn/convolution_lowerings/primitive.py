@@ -24,7 +24,7 @@ from jax.interpreters import ad, batching, mlir
 from jax.sharding import auto_axes, NamedSharding, PartitionSpec
 
 from functx._core import category
-from functx._core.devices.manual_axes import equally_varying, is_explicit
+from functx._core.devices.manual_axes import equally_varying, sharded_explicitly
 from functx._core.numbers.product_precision import precision_of_convolutions
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import bilinear_along_curves
@@ -141,7 +141,7 @@ def _transpose(
     known = unknown.index(False)
     given = {wanted: cotangent, parts[known]: operands[known]}
     aval = operands[1 - known].aval
-    like = aval.strip_weak_type() if is_explicit(aval) else None
+    like = aval.strip_weak_type() if sharded_explicitly(aval) else None
     out = _bind([given[part] for part in sorted(given)], asked, geometry, like, precision)
     return [out if u else None for u in unknown]
 
@@ -204,7 +204,7 @@ def _lowered(program: Any) -> Any:
     def run(*operands: Array, wanted: Part, geometry: Geometry, like: Any, precision: Any) -> Array:
         types = [jax.typeof(x) for x in operands]
         compute: Any = ft.partial(program, wanted, geometry)
-        if any(map(is_explicit, types)):  # XLA shards the steps in between
+        if any(map(sharded_explicitly, types)):  # XLA shards the steps in between
             out = _type(*types, wanted=wanted, geometry=geometry, like=like, precision=None)
             compute = auto_axes(compute, out_sharding=out.sharding)
         with jax.default_matmul_precision(precision):

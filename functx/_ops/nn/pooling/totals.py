@@ -71,7 +71,7 @@ def _sums(x: Array, windows: Windows) -> Array:
 
 
 def elements(windows: Windows, *, with_padding: bool) -> np.ndarray | Array:
-    """How many positions of each window count."""
+    """How many positions of each window count; one number along a dimension where all are equal."""
     along = (_counted(*each, with_padding=with_padding) for each in zip(*windows, strict=True))
     return ft.reduce(lambda a, b: a[..., None] * b, along)
 
@@ -88,6 +88,16 @@ def _counted(
 ) -> np.ndarray | Array:
     """How many positions of each window count, along one dimension."""
     xp: Any = np if known(size) else jnp
-    starts = xp.arange(windows) * stride - padding
-    ends = xp.minimum(starts + kernel, size + padding)
-    return ends - starts if with_padding else xp.minimum(ends, size) - xp.maximum(starts, 0)
+
+    def of_windows(index: Any) -> Any:
+        starts = index * stride - padding
+        ends = xp.minimum(starts + kernel, size + padding)
+        return ends - starts if with_padding else xp.minimum(ends, size) - xp.maximum(starts, 0)
+
+    if known(size):
+        # The count is concave in the index. So all are equal if the first, the last and one between
+        # them are.
+        first, *others = of_windows(np.array([0, windows // 2, windows - 1]))
+        if all(first == other for other in others):
+            return np.array([first])
+    return of_windows(xp.arange(windows))
