@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core.jax_compat import current_trace, set_current_trace
+from functx._core.jax_compat import current_trace, set_current_trace, type_of
 
 from .layers import joined, Layer, LayerValue, MutableArrays, needs_jax, Process, split
 from .statics import Static
@@ -29,7 +29,8 @@ def eager_jvp(
 
 def _with_duals(function: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool) -> Any:
     duals = Duals(current_trace())
-    inputs = jax.tree.map(duals.part, jax.tree.map(jnp.asarray, primals), tangents)
+    as_array = lambda x: x if isinstance(x, jax.Array) else jnp.asarray(x)
+    inputs = jax.tree.map(lambda x, t: duals.part(as_array(x), t), primals, tangents)
     try:
         with set_current_trace(duals):
             result = function(*inputs)
@@ -74,7 +75,7 @@ class Duals(Layer):
 
     def part(self, value: Any, tangent: Any) -> LayerValue:
         """A value that moves along `tangent`."""
-        return LayerValue(self, jax.typeof(value), value, tangent)
+        return LayerValue(self, type_of(value), value, tangent)
 
     def tangent_of(self, x: Any) -> Any:
         """The tangent of a value, zeros of one that does not move."""

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from functx._core.jax_compat import current_trace, one_lane, set_current_trace
+from functx._core.jax_compat import current_trace, one_lane, set_current_trace, type_of
 
 from .layers import joined, Layer, LayerValue, MutableArrays, needs_jax, Process, split
 from .statics import Static
@@ -44,6 +44,8 @@ def _over_lanes(
     finally:
         lanes.invalidate()
     of_tree = lambda dim, tree: jax.tree.map(lambda y: lanes.stacked(y, dim, size), tree)
+    if type(out_dims) is int:
+        return of_tree(out_dims, output)
     return jax.tree.map(of_tree, out_dims, output, is_leaf=lambda dim: dim is None)
 
 
@@ -78,7 +80,7 @@ class Lanes(Layer):
 
     def part(self, value: Any) -> LayerValue:
         """A value that differs by lane."""
-        return LayerValue(self, one_lane(jax.typeof(value)), value, None)
+        return LayerValue(self, one_lane(type_of(value)), value, None)
 
     def stacked(self, y: Any, dim: int | None, size: int) -> Any:
         """A result of the function, its lanes along `dim`."""

@@ -39,22 +39,22 @@ Process: TypeAlias = Callable[[Sequence[Any]], Sequence[Any]]
 class LayerValue(Tracer):
     """A value that takes part in a transform: its values, and what the transform knows of it."""
 
-    __slots__ = ("known", "value")
+    __slots__ = ("known", "layer", "value")
 
-    def __init__(self, trace: Layer, aval: Any, value: Any, known: Any) -> None:
-        super().__init__(trace, aval)
-        self.value, self.known = value, known
+    def __init__(self, layer: Layer, aval: Any, value: Any, known: Any) -> None:
+        super().__init__(layer, aval)
+        self.layer, self.value, self.known = layer, value, known
 
     def full_lower(self) -> Any:
         return self
 
     def to_concrete_value(self) -> Any:
-        if not self._trace.differentiates:
+        if not self.layer.differentiates:
             return None
         return self.value.to_concrete_value() if isinstance(self.value, Tracer) else self.value
 
     def _short_repr(self) -> str:
-        return f"{self._trace.shown}({self.value})"
+        return f"{self.layer.shown}({self.value})"
 
 
 class Layer(EagerTrace):
@@ -66,11 +66,11 @@ class Layer(EagerTrace):
 
     def takes_part(self, x: Any) -> bool:
         """Whether `x` is a value of this transform."""
-        return type(x) is LayerValue and trace_of(x) is self
+        return type(x) is LayerValue and x.layer is self
 
     def taking_part(self, tracers: Sequence[Any]) -> tuple[bool, ...]:
         """Which of some arguments are values of this transform."""
-        return tuple(map(self.takes_part, tracers))
+        return tuple([type(x) is LayerValue and x.layer is self for x in tracers])
 
     def value_of(self, x: Any) -> Any:
         """What `x` is to the trace outside of this one."""
@@ -109,7 +109,7 @@ class Layer(EagerTrace):
         if run is None:
             with set_current_trace(self.parent_trace):
                 return run_here(call, options, args, kwargs)
-        values = list(map(self.value_of, given.leaves))
+        values = [x.value if own else x for x, own in zip(given.leaves, which, strict=True)]
         known = self.arguments(given.leaves, values)
         with set_current_trace(self.parent_trace):
             outcome, structure = run_here(run, NO_OPTIONS, known, {})
@@ -190,9 +190,10 @@ class CompiledCall(NamedTuple):
             if i < len(args):
                 chosen.append((i, type(args[i]), args[i]))
                 args[i] = None
-        for name in options.names.intersection(kwargs):
-            option = kwargs.pop(name)
-            chosen.append((name, type(option), option))
+        if kwargs:
+            for name in options.names.intersection(kwargs):
+                option = kwargs.pop(name)
+                chosen.append((name, type(option), option))
         leaves, structure = jax.tree.flatten((args, kwargs))
         return cls(CalledFunction(call, tuple(chosen), structure), leaves)
 
@@ -244,6 +245,8 @@ def split(
 
 def joined(which: Sequence[bool], own: Sequence[Any], others: Sequence[Any]) -> list[Any]:
     """What `split` has put apart, in order."""
+    if not others:
+        return [*own]
     mine, rest = iter(own), iter(others)
     return [next(mine if taken else rest) for taken in which]
 

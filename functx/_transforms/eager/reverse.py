@@ -22,6 +22,7 @@ from functx._core.jax_compat import (
     line_here,
     set_current_trace,
     straight_to_eager,
+    type_of,
 )
 from functx._core.primitives.by_reference import Primitive
 from functx._core.primitives.taylor_mode import along_curves
@@ -238,7 +239,7 @@ class Tape(Layer):
     def part(self, value: Any) -> LayerValue:
         """A value that moves, with the next number."""
         self.count += 1
-        return LayerValue(self, jax.typeof(value), value, self.count)
+        return LayerValue(self, type_of(value), value, self.count)
 
     def number_of(self, x: Any) -> int | None:
         """The number of a value that moves, None of any other."""
@@ -253,8 +254,9 @@ class Tape(Layer):
             inputs = tuple([x.known for x in tracers if self.takes_part(x)])
             outputs = tuple([y.known for y in results])
             self.steps.append(TapeStep(outcome.rule.pull, inputs, outputs, line_here()))
-            known = {"arguments": values, **outcome._asdict()}
-            kept = [known[among][i] for among, i in outcome.rule.places]
+            moving, others, beside, rule = outcome
+            known = {"arguments": values, "moving": moving, "others": others, "beside": beside}
+            kept = [known[among][i] for among, i in rule.places]
             # An array of NumPy's may be written to before the cotangents come.
             owned = [np.array(x) if isinstance(x, np.ndarray) else x for x in kept]
             self.residuals.append(owned)
