@@ -22,9 +22,11 @@ runs the next forty entries that it does not hold with their present sources, an
 """
 
 import argparse
+import dataclasses
 import functools as ft
 import hashlib
 import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -38,23 +40,50 @@ from functx.testing.checks.forward import sample_dtype
 from functx.testing.checks.source_digests import source_digest
 
 
-RECORD = Path(__file__).with_name("proved.tsv")
-IN_FULL = RECORD.with_name("proved_in_full.tsv")
 SOURCES = Path(functx.__file__).parent
 FOLLOWED = "_ops/", "testing/opdb/"  # by the digests of entries
 PARTS = 8
+DIGESTS = {"digest": source_digest, "beneath": lambda info: tree_digest()[:16]}
 
 
-@ft.cache
-def digests():
-    """The digests that were recorded, by entry."""
-    rows = (line.split("\t") for line in RECORD.read_text().splitlines()[1:])
-    return dict(rows)
+@dataclasses.dataclass
+class Record:
+    """A table of the entries of which all cells of a profile passed, and digests of that time."""
+
+    path: Path
+    profile: str
+    columns: tuple[str, ...]  # the names of the digests
+
+    @ft.cached_property
+    def rows(self):
+        """The digests by entry."""
+        lines = self.path.read_text().splitlines()[1:]
+        return {name: digests for name, *digests in (line.split("\t") for line in lines)}
+
+    def proves(self, info):
+        """Whether the source that an entry rests on is the one that passed."""
+        return self.rows.get(info.id, [""])[0] == source_digest(info)
+
+    def left(self):
+        """The entries that did not pass with their present sources."""
+        return [info.id for info in op_db if not self.proves(info)]
+
+    def update(self, journals):
+        """Writes down the entries of which all cells stand in these journals and none fails.
+
+        Rows of other entries that have cells there are dropped, and those without any are kept.
+        """
+        met, proved = _passed(journals, self.profile)
+        kept = {name: row for name, row in self.rows.items() if name not in met}
+        self.rows = kept | {i.id: [DIGESTS[name](i) for name in self.columns] for i in proved}
+        rows = [("entry", *self.columns)]
+        rows += [(info.id, *self.rows[info.id]) for info in op_db if info.id in self.rows]
+        self.path.write_text("".join("\t".join(row) + "\n" for row in rows))
+        print(f"{len(proved)} entries recorded, {len(self.left())} of {len(op_db)} left")
 
 
-def is_proved(info):
-    """Whether the source that an entry rests on is the one that passed."""
-    return digests().get(info.id) == source_digest(info)
+QUICK = Record(Path(__file__).with_name("proved.tsv"), "quick", ("digest",))
+FULL = Record(Path(__file__).with_name("proved_in_full.tsv"), "full", ("digest", "beneath"))
 
 
 @ft.cache
@@ -100,43 +129,6 @@ def _is_main(info, dtype):
     return dtype in (sample_dtype(info), "float64")
 
 
-def write(journals):
-    """Records the entries of which all cells stand in these journals and none fails."""
-    met, proved = _passed(journals, "quick")
-    kept = {info.id: digests()[info.id] for info in op_db if info.id in digests().keys() - met}
-    new = {info.id: source_digest(info) for info in proved}
-    digest_of = kept | new
-    rows = [f"{info.id}\t{digest_of[info.id]}" for info in op_db if info.id in digest_of]
-    RECORD.write_text("\n".join(["entry\tdigest", *rows]) + "\n")
-    print(f"{len(new)} of {len(op_db)} entries, {len(kept)} rows kept")
-
-
-def write_in_full(journals):
-    """Records the entries of which all cells of the full profile passed, and drops those that
-    failed.
-    """
-    met, proved = _passed(journals, "full")
-    beneath = tree_digest()[:16]
-    rows = {name: row for name, row in _in_full().items() if name not in met}
-    rows |= {info.id: (source_digest(info), beneath) for info in proved}
-    lines = ["\t".join((i.id, *rows[i.id])) for i in op_db if i.id in rows]
-    IN_FULL.write_text("\n".join(["entry\tdigest\tbeneath", *lines]) + "\n")
-    same = sum(row[1] == beneath for row in rows.values())
-    left = len(left_in_full())
-    print(f"{len(op_db) - left} of {len(op_db)} entries, {same} with what is beneath them now")
-
-
-def left_in_full():
-    """The entries of which the full profile did not pass with their present sources."""
-    rows = _in_full()
-    return [i.id for i in op_db if rows.get(i.id, ("",))[0] != source_digest(i)]
-
-
-def _in_full():
-    lines = IN_FULL.read_text().splitlines()[1:]
-    return {name: tuple(digests) for name, *digests in (line.split("\t") for line in lines)}
-
-
 def _passed(journals, profile):
     """The entries that have cells in these journals, and those of which all cells pass there."""
     plan = Plan(tuple(op_db), profile=profile)
@@ -157,12 +149,13 @@ def main():
     parser.add_argument("--left", type=int, metavar="N", help="a pattern of N entries to run next")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)  # as `functx check` does: half of the cells need it
-    if options.left is not None:
-        print(f"^({'|'.join(map(re.escape, left_in_full()[: options.left]))})$")
-    elif options.profile == "full":
-        write_in_full(options.journals)
+    record = {"quick": QUICK, "full": FULL}[options.profile]
+    if options.left is None:
+        record.update(options.journals)
+    elif chosen := FULL.left()[: options.left]:
+        print(f"^({'|'.join(map(re.escape, chosen))})$")
     else:
-        write(options.journals)
+        sys.exit("all entries passed the full profile with their present sources")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def is_thinned(config, info):
     """Whether a part of the cells of an entry will do: it is proved, and nothing is asked for."""
     get = config.getoption
     plain = get("--profile") == "quick" and get("--device") == "cpu" and get("--dtypes") is None
-    return plain and not get("--whole") and proved.is_proved(info)
+    return plain and not get("--whole") and proved.QUICK.proves(info)
 
 
 @ft.lru_cache(maxsize=1)

@@ -1,5 +1,7 @@
 """Sums of windows that lie side by side, whose cotangents are those of the windows."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -46,3 +48,21 @@ def test_cotangents_are_those_of_finite_steps(operator, sizes, kernel, options):
     np.testing.assert_allclose(forward, reverse, rtol=1e-9, atol=1e-12)
     lanes = jnp.stack([c, 2 * c])
     np.testing.assert_allclose(jax.vmap(lambda c: pull(c)[0])(lanes)[1], 2 * pull(c)[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "sizes, options, shape",
+    [
+        ((64, 48), {}, (1, 1)),
+        ((64, 48), {"stride": 1, "padding": 1}, (1, 1)),
+        ((66, 49), {"padding": 1, "ceil_mode": True}, (23, 1)),
+        ((64, 48), {"padding": 1, "count_include_pad": False}, (22, 16)),
+        ((2, 48), {"stride": 1, "padding": 1, "count_include_pad": False}, (1, 48)),
+    ],
+)
+def test_a_program_holds_one_divisor_for_windows_that_count_alike(sizes, options, shape):
+    """One along each dimension for itself: an image of 2^30 elements has no room for as many."""
+    mean = jax.jit(lambda x: F.avg_pool2d(x, 3, **options))
+    program = mean.lower(jnp.ones((1, 1, *sizes))).as_text()
+    held = re.findall(r"constant dense<.*> : tensor<([0-9x]+)xf64>", program)
+    assert held == ["x".join(map(str, shape))]

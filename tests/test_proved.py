@@ -18,14 +18,16 @@ CHECKS = [f"check {i}" for i in range(31)]
 ADD = next(info for info in op_db if info.id == "add")
 
 
-def test_an_entry_whose_sources_changed_is_not_proved(monkeypatch, tmp_path):
-    record = tmp_path / "proved.tsv"
-    record.write_text(f"entry\tdigest\nadd\t{proved.source_digest(ADD)}\nsub\tanother\n")
-    monkeypatch.setattr(proved, "RECORD", record)
-    proved.digests.cache_clear()
+def record_of(path, profile, columns, *rows):
+    path.write_text("\n".join("\t".join(row) for row in [("entry", *columns), *rows]) + "\n")
+    return proved.Record(path, profile, columns)
+
+
+def test_an_entry_whose_sources_changed_is_not_proved(tmp_path):
+    rows = ("add", proved.source_digest(ADD)), ("sub", "another")
+    record = record_of(tmp_path / "proved.tsv", "quick", ("digest",), *rows)
     by_id = {info.id: info for info in op_db}
-    found = {name: proved.is_proved(by_id[name]) for name in ("add", "sub", "mul")}
-    proved.digests.cache_clear()
+    found = {name: record.proves(by_id[name]) for name in ("add", "sub", "mul")}
     assert found == {"add": True, "sub": False, "mul": False}
 
 
@@ -34,18 +36,15 @@ def test_entries_without_cells_in_a_journal_keep_their_rows(monkeypatch, tmp_pat
     few = [next(info for info in op_db if info.id == name) for name in ("add", "sub", "mul", "div")]
     every = [(info.id, check) for info in few for check in ("values", "dtypes")]
     journal = [SimpleNamespace(cell=cell, failing=cell[0] == "mul") for cell in every[2:-1]]
-    record = tmp_path / "proved.tsv"
-    record.write_text("entry\tdigest\nadd\tkept\nsub\told\nmul\told\ndiv\told\n")
-    monkeypatch.setattr(proved, "RECORD", record)
+    rows = ("add", "kept"), ("sub", "old"), ("mul", "old"), ("div", "old")
+    record = record_of(tmp_path / "proved.tsv", "quick", ("digest",), *rows)
     monkeypatch.setattr(proved, "op_db", few)
-    proved.digests.cache_clear()
     monkeypatch.setattr(proved, "recorded", lambda path, plan: journal)
     plan = SimpleNamespace(cells=lambda: every)
     monkeypatch.setattr(proved, "Plan", lambda infos, profile: plan)
-    proved.write([record])
-    proved.digests.cache_clear()
+    record.update([record.path])
     source_digest = proved.source_digest(few[1])
-    assert record.read_text() == f"entry\tdigest\nadd\tkept\nsub\t{source_digest}\n"
+    assert record.path.read_text() == f"entry\tdigest\nadd\tkept\nsub\t{source_digest}\n"
 
 
 def test_an_entry_without_cells_is_not_proved(monkeypatch):
@@ -57,7 +56,8 @@ def test_an_entry_without_cells_is_not_proved(monkeypatch):
 def test_the_program_asks_for_cells_of_64_bit(monkeypatch):
     """JAX's default has none of them."""
     seen = []
-    monkeypatch.setattr(proved, "write", lambda journals: seen.append(jax.config.jax_enable_x64))
+    update = lambda record, journals: seen.append(jax.config.jax_enable_x64)
+    monkeypatch.setattr(proved.Record, "update", update)
     monkeypatch.setattr(sys, "argv", ["proved.py", "some.jsonl"])
     jax.config.update("jax_enable_x64", False)
     try:
@@ -73,24 +73,32 @@ def test_the_full_profile_is_recorded_entry_by_entry(monkeypatch, tmp_path):
     digest = dict(zip(("add", "sub", "mul", "div"), map(proved.source_digest, few), strict=True))
     every = [(info.id, "values") for info in few]
     journal = [SimpleNamespace(cell=cell, failing=cell[0] == "mul") for cell in every[1:3]]
-    record = tmp_path / "proved_in_full.tsv"
-    rows = [f"add\t{digest['add']}\tearlier", f"mul\t{digest['mul']}\tearlier", "div\told\told"]
-    record.write_text("\n".join(["entry\tdigest\tbeneath", *rows]) + "\n")
-    monkeypatch.setattr(proved, "IN_FULL", record)
+    columns = "digest", "beneath"
+    rows = ("add", digest["add"], "earlier"), ("mul", digest["mul"], "earlier"), ("div", "o", "o")
+    record = record_of(tmp_path / "proved_in_full.tsv", "full", columns, *rows)
     monkeypatch.setattr(proved, "op_db", few)
     monkeypatch.setattr(proved, "recorded", lambda path, plan: journal)
     plans = []
     plan = SimpleNamespace(cells=lambda: every)
     monkeypatch.setattr(proved, "Plan", lambda infos, profile: plans.append(profile) or plan)
-    assert proved.left_in_full() == ["sub", "div"]
-    proved.write_in_full([record])
-    now = f"sub\t{digest['sub']}\t{proved.tree_digest()[:16]}"
-    assert record.read_text().splitlines()[1:] == [rows[0], now, rows[2]]
-    assert proved.left_in_full() == ["mul", "div"] and plans == ["full"]
+    assert record.left() == ["sub", "div"]
+    record.update([record.path])
+    now = "sub", digest["sub"], proved.tree_digest()[:16]
+    written = [tuple(line.split("\t")) for line in record.path.read_text().splitlines()]
+    assert written == [("entry", *columns), rows[0], now, rows[2]]
+    assert record.left() == ["mul", "div"] and plans == ["full"]
+
+
+def test_there_is_no_pattern_once_the_full_profile_has_passed(monkeypatch):
+    monkeypatch.setattr(proved.Record, "left", lambda record: [])
+    monkeypatch.setattr(sys, "argv", ["proved.py", "--left", "40"])
+    with pytest.raises(SystemExit, match="all entries passed"):
+        proved.main()
 
 
 def test_the_record_names_entries_that_there_are():
-    assert proved.digests().keys() <= {info.id for info in op_db}
+    ids = {info.id for info in op_db}
+    assert proved.QUICK.rows.keys() <= ids and proved.FULL.rows.keys() <= ids
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
