@@ -37,7 +37,7 @@ def as_array(x: Any) -> Any:
 
 def as_arrays(tree: T) -> T:
     """`tree` with `as_array` of each leaf."""
-    return strong(tree) if isinstance(tree, jax.Array) else jax.tree.map(as_array, tree)
+    return as_array(tree) if isinstance(tree, jax.Array) else jax.tree.map(as_array, tree)
 
 
 def array_of_program(x: Any) -> jax.Array:
