@@ -61,17 +61,20 @@ def three_parts(of, channels, filters, lanes=2):
     }
 
 
-PROGRAMS = [*itertools.product(["fastest", "a loop", "windows"], CASES), ("elements", "elements")]
+WAYS = ["fastest", "a loop", "windows", "blocks", "a block of a row"]
+PROGRAMS = [*itertools.product(WAYS, CASES), ("elements", "elements")]
 
 
 @pytest.mark.parametrize("wanted", Part)
 @pytest.mark.parametrize("program, case", PROGRAMS)
 def test_programs_for_cpus_agree_with_the_general_one(program, case, wanted, monkeypatch):
     of, channels, filters = CASES[case]
-    if program == "a loop":
+    if program in ("a loop", "blocks", "a block of a row"):
         monkeypatch.setattr(lowering_on_cpus, "_MANY", 0)
-        monkeypatch.setattr(lowering_on_cpus, "WINDOW", 0)
         monkeypatch.setattr(lowering_on_cpus, "windows_pay", lambda *_, **__: False)
+        if program == "a loop":
+            monkeypatch.setattr(lowering_on_cpus, "WINDOW", 0)
+        monkeypatch.setattr(lowering_on_cpus, "_BLOCK", 100 if program == "blocks" else 1)
     compute = {"windows": by_windows, "elements": by_elements}.get(
         program, lowering_on_cpus.on_cpus
     )
@@ -106,16 +109,16 @@ LAYERS = [
     (square(12, 3), 1, 128, 128, "RIK"),
     (square(12, 3), 4, 128, 128, "K"),
     (square(24, 3), 4, 64, 64, "K"),
-    (square(56, 3), 16, 64, 64, ""),
-    (square(96, 7, 2), 4, 64, 3, ""),
-    (square(7, 5), 4, 64, 32, ""),
+    (square(56, 3), 16, 64, 64, "K"),
+    (square(96, 7, 2), 4, 64, 3, "K"),
+    (square(7, 5), 4, 64, 32, "K"),
     (square(7, 5), 1, 128, 128, "RIK"),
     (square(26, 17, pads=0), 1, 17, 17, "RI"),
     (square(41, 27, pads=0), 1, 27, 27, "I"),
     (square(24, 1), 4, 256, 64, "RIK"),
-    (square(14, 1), 4, 16, 16, ""),
+    (square(14, 1), 4, 16, 16, "K"),
     (square(14, 1), 1, 16, 16, "RIK"),
-    (square(6, 3, groups=2), 4, 256, 256, ""),
+    (square(6, 3, groups=2), 4, 256, 256, "K"),
     (square(3, 3, groups=2), 4, 256, 256, "RIK"),
 ]
 
@@ -149,7 +152,7 @@ def test_lanes_that_loop_over_groups_choose_for_each_of_them():
             given = [parts[part] for part in Part if part != wanted]
             program = str(jax.make_jaxpr(ft.partial(lowering_on_cpus.on_cpus, wanted, of))(*given))
             assert ("scan" in program) == (wanted.name[0] in loops)
-            assert ("dot_general" in program) == (batch == 1)
+            assert ("dot_general" in program) == (batch == 1 or wanted == Part.KERNEL)
 
 
 def plain(image, kernel, of):

@@ -6,15 +6,18 @@ kernel is a matrix as it lies.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from functx._core import known, Size
+from functx._core.devices.manual_axes import varying_like
 from functx._ops.nn.windows import a_stride_apart, put_apart
 
-from .geometry import Geometry, padded, Part, total
+from .geometry import Geometry, padded, Part, seen_by, total
 
 
 def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
@@ -37,6 +40,58 @@ def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
     out = _overlapping(g, out.reshape(lanes, g.groups, batch, *g.result, channels, *g.kernel))
     out = jnp.moveaxis(out, (1, -1), (2, 3))
     return out.reshape(lanes, batch, g.groups * channels, *g.image).astype(g.dtype_of(wanted))
+
+
+def by_blocks(g: Geometry, image: Array, result: Array, most: int) -> Array:
+    """The kernel of one group, from few rows of one result after the other.
+
+    The matrix of the windows that these see has `most` elements, or those of a single row.
+    """
+    image, result = image.astype(g.dtype), result.astype(g.dtype)
+    rows, *others = g.result
+    fitting = most // (image.shape[2] * math.prod(g.kernel) * math.prod(others))
+    fitting = min(max(fitting, 1), rows)
+    height = next((r for r in range(fitting, fitting // 2, -1) if rows % r == 0), fitting)
+    whole = rows // height * height
+    blocks = [(height, range(0, whole, height)), (rows - whole, [whole])]
+    x = padded(g, image)
+    shape = (1, result.shape[2], image.shape[2], *g.kernel)
+    kernel = varying_like(jnp.zeros(shape, g.dtype_of(Part.KERNEL)), image)
+    for height, starts in blocks:
+        if height:
+            kernel = _add_blocks(g, kernel, x, result, height, np.asarray(starts, np.int32))
+    return kernel
+
+
+def _add_blocks(
+    g: Geometry, kernel: Array, x: Array, result: Array, height: int, starts: np.ndarray
+) -> Array:
+    """The kernel and what it has of blocks of rows; the images in `x` are padded."""
+    (stride, _, dilation, _, size), *_ = g.dimensions()
+    reach = (height - 1) * stride + dilation * (size - 1) + 1
+    block = g._replace(
+        image=(reach, *x.shape[4:]),
+        pads=((0, 0), *((0, min(after, 0)) for _, after in g.pads[1:])),
+    )
+
+    def rows_of(x: Array, image: Array, first: Array, rows: int) -> Array:
+        return lax.dynamic_slice_in_dim(lax.dynamic_slice_in_dim(x, image, 1, 1), first, rows, 3)
+
+    def step(kernel: Array, at: tuple[Array, Array]) -> tuple[Array, None]:
+        image, row = at
+        seen = rows_of(x, image, row * stride, reach)
+        columns = jnp.stack([seen_by(block, seen, place) for place in places], 3)
+        columns = columns.reshape(math.prod(kernel.shape[2:]), -1)
+        rows = rows_of(result, image, row, height).reshape(kernel.shape[1], -1)
+        part = lax.dot_general(
+            rows, columns, (((1,), (1,)), ((), ())), preferred_element_type=g.sums
+        )
+        return kernel + part.reshape(kernel.shape).astype(kernel.dtype), None
+
+    places = list(itertools.product(*map(range, g.kernel)))
+    batch = np.arange(result.shape[1], dtype=np.int32)
+    each = np.repeat(batch, len(starts)), np.tile(starts, len(batch))
+    return lax.scan(step, kernel, (jnp.asarray(each[0]), jnp.asarray(each[1])))[0]
 
 
 def _product(indices: str, a: Array, b: Array, g: Geometry) -> Array:

@@ -14,7 +14,7 @@ from functx._core.shapes.convolution_layouts import channels_last
 
 from .depthwise import by_elements
 from .geometry import Geometry, Part
-from .im2col import by_windows
+from .im2col import by_blocks, by_windows
 from .phases import by_phases
 from .planes import by_planes
 from .xla_kernels import by_kernels
@@ -23,7 +23,8 @@ from .xla_kernels import by_kernels
 WINDOW = 64  # elements of a kernel that is not large
 _MANY = 2**19  # products; a group with fewer is not worth a step of a loop
 _CHANNELS = 32  # filters or channels; fewer fill no vectors
-_COLUMNS = 2**21  # elements of a matrix of windows that is larger than the kernel
+_COLUMNS = 2**18  # elements of a matrix of windows that is larger than the kernel
+_BLOCK = 2**17  # elements of a matrix of windows that stays in the cache
 
 
 def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
@@ -67,6 +68,8 @@ def _fastest(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
 def _one_group(wanted: Part, g: Geometry, a: Array, b: Array, *, in_loop: bool = False) -> Array:
     if windows_pay(wanted, g, a, b, in_loop=in_loop):
         return by_windows(wanted, g, a, b)
+    if wanted == Part.KERNEL and blocks_pay(g, a, b):
+        return by_blocks(g, a, b, _BLOCK)
     if wanted == g.output == Part.IMAGE and max(g.strides) > 1:
         return by_phases(g, a[0], b[0])[None]
     return by_kernels(channels_last, wanted, g, a, b)
@@ -90,17 +93,29 @@ def windows_pay(wanted: Part, g: Geometry, a: Array, b: Array, *, in_loop: bool 
     if category(dtype) == 3:
         return very_few
     wide = decided(lambda: filters >= _CHANNELS and channels >= _CHANNELS, otherwise=False)
-    if elements == 1:  # a product of matrices as it stands, but for the order of the batch
-        return wide or decided(lambda: batch == 1, otherwise=False)
+    one = decided(lambda: batch == 1, otherwise=False)
+    # A product of matrices as it stands, but for the order of the batch.
+    if elements == 1 and (wanted != Part.KERNEL or one):
+        return wide or one
     if in_loop:
         return very_few
     if wanted == Part.RESULT:
         return at_most(6 if elements > WINDOW else 3)
     if wanted == Part.IMAGE:  # XLA's kernels have large windows and few channels there
         return at_most(32 if elements > WINDOW else 3)
-    # For a kernel, the windows that XLA's kernels see are results, and the channels are a batch.
     fits = decided(lambda: elements * channels * places <= _COLUMNS, otherwise=False)
-    return at_most(1) or (wide and fits and elements <= 9 and len(g.kernel) == 2)
+    return at_most(1) or (wide and fits and 1 < elements <= 9 and len(g.kernel) == 2)
+
+
+def blocks_pay(g: Geometry, image: Array, result: Array) -> bool:
+    """Whether `by_blocks` is faster than XLA's kernels.
+
+    These have the results as their windows and the images of the batch as their channels, and
+    transpose both.
+    """
+    dtype = np.dtype(g.dtype)
+    few = math.prod(g.kernel) <= WINDOW and known(*image.shape, *result.shape)
+    return few and 0 not in result.shape and category(dtype) == 2 and dtype.itemsize >= 4
 
 
 def _extents(wanted: Part, g: Geometry, a: Array, b: Array) -> tuple[int, int, int]:
