@@ -23,8 +23,9 @@ from .xla_kernels import by_kernels
 WINDOW = 64  # elements of a kernel that is not large
 _MANY = 2**19  # products; a group with fewer is not worth a step of a loop
 _CHANNELS = 32  # filters or channels; fewer fill no vectors
-_COLUMNS = 2**18  # elements of a matrix of windows that is larger than the kernel
+_COLUMNS = 2**20  # elements of a matrix of windows that is larger than the kernel
 _BLOCK = 2**17  # elements of a matrix of windows that stays in the cache
+_SLICES = 25  # at most, that make such a matrix: more take seconds to compile
 
 
 def on_cpus(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
@@ -114,7 +115,7 @@ def blocks_pay(g: Geometry, image: Array, result: Array) -> bool:
     transpose both.
     """
     dtype = np.dtype(g.dtype)
-    few = math.prod(g.kernel) <= WINDOW and known(*image.shape, *result.shape)
+    few = math.prod(g.kernel) <= _SLICES and known(*image.shape, *result.shape)
     return few and 0 not in result.shape and category(dtype) == 2 and dtype.itemsize >= 4
 
 
