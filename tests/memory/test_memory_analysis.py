@@ -307,7 +307,7 @@ def recurrent(w, xs):
     "f, args",
     [
         (functx.grad(network), ([spec(64, 64)] * 3, spec(128, 64))),
-        (functx.grad(conv), (spec(8, 8, 3, 3), spec(2, 8, 16, 16))),
+        (functx.grad(conv), (spec(8, 8, 3, 3), spec(2, 8, 64, 64))),
         (functx.grad(attention), (spec(2, 1, 64, 16),)),
         (functx.grad(recurrent), (spec(16, 16), spec(20, 8, 16))),
         (functx.vmap(functx.grad(network), in_dims=(None, 0)), ([spec(64, 64)], spec(8, 4, 64))),
