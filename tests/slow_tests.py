@@ -3,7 +3,8 @@
 A test is slow that takes more than 0.1 seconds of a processor. `slow_tests.tsv` holds their
 seconds and a digest of what they passed with: the code of functx, of examples and benchmarks, the
 helpers of all tests and of those in the same folder, and their own file; of a test marked
-`reads_files` all helpers and the documentation too, and of one marked `reads(path)` that file. A
+`reads_files` all helpers and the documentation too, and of one marked `reads(path)` that file.
+`functx/_interop`, which `functx.interop` alone imports, counts for tests that may come to it. A
 slow test with another digest runs, so that a mistake anywhere in functx meets all tests. Of the
 others an eighth runs, chosen by the digest: one tree always gives the same answer. The option
 `--whole` runs all tests, as do other profiles; files and tests that are named run whole.
@@ -17,6 +18,7 @@ what lies beneath the operators is as it was (`proved`).
 
 import functools as ft
 import hashlib
+import re
 import resource
 from pathlib import Path
 
@@ -29,6 +31,11 @@ ROOT = TESTS.parent
 RECORD = TESTS / "slow_tests.tsv"
 SECONDS = 0.1  # of a processor
 OPERATORS = "tests/test_ops.py"  # `proved.tsv` says which of its cells run
+INTEROP = "_interop/"
+# What a test's file says, or a helper that it names, if the test may come to `functx/_interop`.
+COMES_TO_INTEROP = re.compile(
+    r"interop|benchmarks|notebook|SOURCES|rglob|walk_packages|iter_modules|dir\(functx"
+)
 MADE_OF = "digest"
 SPENT = "processor seconds"
 
@@ -45,13 +52,26 @@ def digest_of(file, reads_files=False):
     """A digest of what the tests of a file rest on."""
     top = Path(file).parts[1]
     read = _written() if reads_files else _helpers(top) if (TESTS / top).is_dir() else b""
-    return hashlib.sha256(_sources() + read + (ROOT / file).read_bytes()).hexdigest()[:16]
+    sources = _sources(reads_files or comes_to_interop(file))
+    return hashlib.sha256(sources + read + (ROOT / file).read_bytes()).hexdigest()[:16]
+
+
+def comes_to_interop(file):
+    """Whether the tests of a file may run or read a line of `functx/_interop`."""
+    path = ROOT / file
+    text = path.read_text()
+    helpers = [each for each in TESTS.glob("*.py") if _helps(each.name) and each.stem in text]
+    helpers = [each for each in helpers if each.stem not in ("proved", "slow_tests")]
+    if path.parent != TESTS:
+        helpers += [each for each in path.parent.rglob("*.py") if _helps(each.name)]
+    return any(COMES_TO_INTEROP.search(each.read_text()) for each in (path, *helpers))
 
 
 @ft.cache
-def _sources():
+def _sources(interop):
     folders = [ROOT / "benchmarks", ROOT / "examples", proved.SOURCES]
-    code = [proved.digest_of_files(folder, "*.py") for folder in folders]
+    wanted = lambda name: interop or not name.startswith(INTEROP)
+    code = [proved.digest_of_files(folder, "*.py", wanted) for folder in folders]
     of_all = proved.digest_of_files(TESTS, "*.py", lambda name: _helps(name) and "/" not in name)
     return b"".join([*code, of_all])
 

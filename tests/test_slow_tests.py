@@ -57,10 +57,24 @@ def test_a_digest_is_of_the_sources_and_of_the_file(monkeypatch):
 
     before = digests()
     assert before[0] != before[1]
-    monkeypatch.setattr(slow_tests, "_sources", lambda: b"others")
+    monkeypatch.setattr(slow_tests, "_sources", lambda interop: b"others")
     after = digests()
     slow_tests.digest_of.cache_clear()
     assert all(one != other for one, other in zip(before, after, strict=True))
+
+
+def test_interop_counts_for_tests_that_may_come_to_it():
+    assert slow_tests.comes_to_interop("tests/interop/test_errors.py")  # which names it
+    assert slow_tests.comes_to_interop("tests/test_facades.py")  # which names a helper that does
+    assert not slow_tests.comes_to_interop("tests/test_rules.py")
+    assert not slow_tests.comes_to_interop(slow_tests.OPERATORS)
+    sources = slow_tests.proved.SOURCES
+    naming = {
+        path.relative_to(sources).as_posix()
+        for path in sources.rglob("*.py")
+        if re.search(r"\b_interop\b", path.read_text())
+    }
+    assert {each for each in naming if not each.startswith("_interop/")} == {"interop.py"}
 
 
 def test_sources_are_those_of_functx_and_of_helpers(monkeypatch):
@@ -73,7 +87,10 @@ def test_sources_are_those_of_functx_and_of_helpers(monkeypatch):
         return whole(folder, pattern, wanted)
 
     monkeypatch.setattr(slow_tests.proved, "digest_of_files", digest_of_files)
-    slow_tests._sources.__wrapped__()
+    slow_tests._sources.__wrapped__(False)
+    assert not any(name.startswith("_interop/") for name in read["functx"])
+    slow_tests._sources.__wrapped__(True)
+    assert "_interop/from_torch/model.py" in read["functx"]
     assert {"__init__.py", "_ops/nn/linear.py", "_core/__init__.py"} <= read["functx"]
     assert "slow_tests.py" in read["tests"] and read["benchmarks"] and read["examples"]
     assert not any("/" in name or name.startswith("test_") for name in read["tests"])

@@ -127,6 +127,63 @@ class Silent(nn.Module):
         return y * z, constant.sin() * x
 
 
+class Unrecorded(nn.Module):
+    """Writes that change values alone: derivatives are those from before."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4))
+        self.register_buffer("seen", torch.ones(4))
+
+    def forward(self, x):
+        y = x * self.weight
+        with torch.no_grad():
+            self.seen.mul_(0.5).add_(x[0] * self.weight)
+            y[:, 1:3].mul_(x[:, :2])
+            y.add_(1)
+        y.detach()[0].clamp_(min=0.25).mul_(torch.tensor(2.0)).add_(self.seen)
+        copied = y.detach().t().reshape(-1).mul_(2)
+        z = y.detach()
+        z.narrow(1, 0, 2).copy_(x.detach()[:, 2:] * 2).masked_fill_(x[:, :2] > 1, 0.5)
+        first = torch.cond(x.sum() > 0, self.doubled, lambda a: a.cos(), (x,))
+        return y.view(-1), y * z * self.seen, first, copied * x.sum()
+
+    def doubled(self, a):
+        a = a.sin()
+        a.detach().mul_(2)
+        return a * 1
+
+
+class Masked(nn.Module):
+    """Layers that would look at a mask's values, to choose a kernel."""
+
+    def __init__(self):
+        super().__init__()
+        self.encoder = nn.TransformerEncoder(encoder(), 2)
+        layer = nn.TransformerDecoderLayer(8, 2, 16, batch_first=True)
+        self.decoder = nn.TransformerDecoder(layer, 1)
+
+    def forward(self, x, mask):
+        causal = nn.Transformer.generate_square_subsequent_mask(x.shape[1], dtype=x.dtype)
+        memory = self.encoder(x, mask)
+        return self.decoder(x, memory, tgt_mask=causal)
+
+
+class Likely(nn.Module):
+    """Distributions, which would look at their arguments to check them."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(4))
+
+    def forward(self, x):
+        law = torch.distributions.Normal(x * self.weight, F.softplus(self.weight))
+        other = torch.distributions.Normal(self.weight, 1.0)
+        choice = torch.distributions.Categorical(logits=x * self.weight)
+        gap = torch.distributions.kl_divergence(law, other)
+        return law.log_prob(x), gap, choice.entropy(), choice.log_prob(x.argmax(1))
+
+
 class Frozen(nn.Module):
     def __init__(self):
         super().__init__()
@@ -171,5 +228,12 @@ CALLS = {
         {"mask": tensor(2, 3) > 0, "scale": 0.5},
     ),
     "silent": lambda: (seeded(Silent), (tensor(3),), {}),
+    "unrecorded": lambda: (seeded(Unrecorded), (tensor(3, 4),), {}),
+    "masked layers": lambda: (
+        seeded(Masked),
+        (tensor(2, 5, 8), torch.arange(5) > torch.tensor([[1], [4], [2], [3], [4]])),
+        {},
+    ),
+    "likely": lambda: (seeded(Likely), (tensor(3, 4),), {}),
     "frozen": lambda: (seeded(Frozen), (tensor(2, 3),), {}),
 }

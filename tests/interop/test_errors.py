@@ -79,6 +79,62 @@ def test_errors_of_operators_name_the_line_of_the_model():
     assert "aten.one_hot.default" in note and "test_errors.py" in note and "# the line" in note
 
 
+def test_errors_of_exports_name_the_line_of_the_model():
+    class Choosing(torch.nn.Module):
+        def forward(self, x, scale):
+            return x * scale if x.sum() > 0 else -x  # the branch
+
+    with pytest.raises(Exception, match="data-dependent") as raised:
+        from_torch(Choosing())({}, X, 2.0)
+    [note] = raised.value.__notes__
+    assert note.startswith("from_torch: in the export of Choosing for f32[4,3], 2.0, from ")
+    assert "test_errors.py" in note and "# the branch\n  hint: an export knows no values" in note
+
+    class Detached(torch.nn.Module):
+        def forward(self, x):
+            y = x * 2
+            y.detach().mul_(x)  # the write
+            return y
+
+    with pytest.raises(NotImplementedError, match="# the write writes values .*\n.*clone"):
+        from_torch(Detached())({}, X)
+    model = from_torch(torch.nn.Linear(3, 2))
+    with pytest.raises(RuntimeError, match="reduction dim") as raised:
+        model(model.params, X.T)
+    assert raised.value.__notes__ == ["from_torch: in the export of Linear for f32[3,4]"]
+
+
+def test_a_function_that_loses_its_backward_pass_is_named():
+    class Rounding(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.round()
+
+        @staticmethod
+        def backward(ctx, cotangent):
+            return cotangent
+
+    class Straight(torch.nn.Module):
+        def forward(self, x):
+            return Rounding.apply(2 * x)  # through
+
+    apply = torch.autograd.Function.__dict__["apply"]
+    with pytest.warns(UserWarning, match=r"that of Rounding is lost, from .*# through") as met:
+        slope = functx.grad(lambda x: functx.sum(from_torch(Straight())({}, x)))(X)
+    assert not slope.any() and met[0].filename == __file__
+    assert torch.autograd.Function.__dict__["apply"] is apply
+
+
+def test_an_export_leaves_pytorch_as_it_was():
+    layers, law = torch.nn.modules.transformer, torch.distributions.Distribution
+    before = layers._detect_is_causal_mask, law._validate_args
+    module = torch.nn.Linear(3, 2)
+    from_torch(module)({name: functx.asarray(p) for name, p in module.state_dict().items()}, X)
+    with pytest.raises(RuntimeError):
+        from_torch(module)(from_torch(module).params, X.T)
+    assert before == (layers._detect_is_causal_mask, law._validate_args)
+
+
 @pytest.fixture(scope="module")
 def library():
     """An operator of a library, such as users write for a kernel of their own."""

@@ -142,3 +142,24 @@ def test_ensembles_of_parameters_and_buffers():
         assert_same(out[at], arrays(other(x)))
         want = {name: arrays(b) for name, b in other.named_buffers()}
         assert_same({name: b[at] for name, b in new.items()}, want)
+
+
+class Positive(torch.nn.Module):
+    def forward(self, shape):
+        waiting = torch.distributions.Gamma(shape, 1.0)
+        shares = torch.distributions.Dirichlet(shape)
+        return waiting.rsample(), shares.rsample()
+
+
+def test_gamma_and_dirichlet_numbers_are_smooth_functions_of_their_shapes():
+    model, key = from_torch(Positive()), jax.random.key(0)
+    draws = lambda shape: model.apply({}, {}, shape, key=key)[0]
+    shape = jnp.linspace(0.5, 5, 3000).astype("float64")
+    numbers, shares = draws(shape)
+    assert abs(numbers.mean() / shape.mean() - 1) < 0.05 and numbers.dtype == "float64"
+    assert abs(shares.sum() - 1) < 1e-12
+    slopes = functx.grad(lambda shape: draws(shape)[0].sum())(shape)
+    wanted = torch._standard_gamma_grad(*(torch.tensor(np.asarray(x)) for x in (shape, numbers)))
+    np.testing.assert_allclose(slopes, wanted, rtol=2e-3)
+    with pytest.raises(RuntimeError, match="from_torch: a draw from the ambient generator"):
+        jax.jit(lambda shape: model({}, shape))(shape)

@@ -11,6 +11,7 @@ from jax import Array, lax
 from jax.core import Tracer
 
 from functx._core import as_dtype, category, OPERATORS
+from functx._core.rules.custom_derivatives import derivative_rules
 from functx._core.shapes.symbolic_sizes import known
 
 
@@ -54,6 +55,20 @@ def same(input: Array, **_: Any) -> Array:
 def cut(input: Array) -> Array:
     """`input` as a constant of derivatives."""
     return lax.stop_gradient(input)
+
+
+def unrecorded(written: Array, value: Array) -> Array:
+    """`value`, with the derivative of `written`: what a write that is not recorded leaves."""
+    return _unrecorded(written, value)
+
+
+_unrecorded = derivative_rules(
+    lambda written, value: value,
+    jvp=lambda primals, output, tangents: tangents[0],
+    vjp=lambda primals, output, cotangent: (cotangent, None),
+    name="unrecorded",
+    of="output",
+)
 
 
 def copied(input: Array, src: Array, non_blocking: bool = False) -> Array:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from jax import Array
+from jax import Array, random
 
-from functx._core import category, fail, OPERATORS
+from functx._core import category, OPERATORS, Refused
+from functx._core.randomness.ambient_generator import drawable
 
 
 def normal(input: Array, mean: float = 0.0, std: float = 1.0) -> Array:
@@ -32,11 +34,27 @@ def integers(input: Array, **named: Any) -> Array:
 
 
 def gamma(input: Array) -> Array:
-    """Refuses: no operator here draws from the gamma distribution."""
-    fail(
-        "from_torch",
-        "no operator draws from the gamma distribution",
-        hint="give a function that calls jax.random.gamma: "
-        'functx.interop.register("aten::_standard_gamma")(f)',
-        error=NotImplementedError,
-    )
+    """Numbers of the gamma distribution, whose shapes are `input` and of which they are smooth
+    functions (Figurnov, Mohamed and Mnih, Implicit reparameterization gradients, 2018).
+    """
+    return _drawn(random.gamma, input)
+
+
+def dirichlet(input: Array) -> Array:
+    """Numbers of the Dirichlet distribution: the last dimension sums to 1."""
+    return _drawn(random.dirichlet, input)
+
+
+def _drawn(draw: Callable[..., Array], input: Array) -> Array:
+    """Numbers in the dtype of `input`, for halves drawn in single precision."""
+    wide = input if input.dtype.itemsize > 2 else input.astype("float32")
+    return draw(_key(), wide, dtype=wide.dtype).astype(input.dtype)
+
+
+def _key() -> Array:
+    """The ambient generator's next key, for numbers that no operator draws."""
+    try:
+        return drawable().take("a draw from the ambient generator").derive()
+    except Refused as refused:
+        worded = refused.by("from_torch")
+    raise worded

@@ -237,8 +237,8 @@ OTHER_NAMES: dict[str, OtherName] = {
     "normal_functional": _by(drawing.normal, _DRAWS),
     "normal.float_float": _by(drawing.normal_of_size, "the size is the third argument"),
     "random": _by(drawing.integers, _DRAWS),
-    "_standard_gamma": _by(drawing.gamma, "no operator here draws from it"),
-    "_sample_dirichlet": _by(drawing.gamma, "no operator here draws from it"),
+    "_standard_gamma": _by(drawing.gamma, "the catalog has no operator for it"),
+    "_sample_dirichlet": _by(drawing.dirichlet, "the catalog has no operator for it"),
     # Attention
     "_scaled_dot_product_attention_math": _by(attending.by_math, _STATISTICS),
     "_scaled_dot_product_flash_attention_for_cpu": _by(attending.for_cpu, _STATISTICS),
@@ -311,8 +311,9 @@ OTHER_NAMES: dict[str, OtherName] = {
     "_ctc_loss": _by(looking_up.ctc_loss, _STATISTICS),
 }
 
-# Of libraries, what is an operator of the catalog under a name of theirs.
+# Of libraries, and of the import itself.
 OF_LIBRARIES: dict[str, Callable[..., Any]] = {
+    "functx::unrecorded": copying.unrecorded,
     "transformers::grouped_mm_fallback": multiplying.grouped_mm,
 }
 HIGHER_ORDER: dict[str, Callable[..., Any]] = {

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from .grad_regions import without_grad_regions
+from .unrecorded_writes import with_unrecorded_writes
 
 
 _exporting = threading.RLock()
@@ -27,7 +28,7 @@ def exported(
 
     `replaced` are tensors that stand for parameters and buffers meanwhile, in other dtypes.
     """
-    with _exporting, _unchanged(module), _quiet(), torch.enable_grad():
+    with _exporting, _unchanged(module), _quiet(), _without_values(), torch.enable_grad():
         module.train(train)
         _replace(module, replaced)
         program = torch.export.export(module, args, kwargs, strict=False)
@@ -37,7 +38,8 @@ def exported(
 def functional(program: Any) -> Any:
     """An exported program without writes, of which composite operators are whole."""
     with _quiet():
-        return without_grad_regions(program).run_decompositions({})
+        program = with_unrecorded_writes(without_grad_regions(program))
+        return program.run_decompositions({})
 
 
 @contextlib.contextmanager
@@ -51,6 +53,25 @@ def _quiet() -> Iterator[None]:
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fused)
+
+
+@contextlib.contextmanager
+def _without_values() -> Iterator[None]:
+    """PyTorch's own modules look at no values of tensors, since an export has none.
+
+    Layers of transformers compare a mask with the causal one and choose a kernel by that, which
+    gives the same results. Distributions check their arguments.
+    """
+    layers, comparison = torch.nn.modules.transformer, "_detect_is_causal_mask"
+    distribution = torch.distributions.Distribution
+    compares, checks = getattr(layers, comparison), distribution._validate_args
+    setattr(layers, comparison, lambda mask, is_causal=None, size=None: is_causal is True)
+    distribution.set_default_validate_args(False)
+    try:
+        yield
+    finally:
+        setattr(layers, comparison, compares)
+        distribution.set_default_validate_args(checks)
 
 
 @contextlib.contextmanager

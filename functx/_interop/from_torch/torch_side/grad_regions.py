@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch.fx import GraphModule, Node
 
+from .unrecorded_writes import copied, is_write, UNRECORDED
+
 
 def has_grad_regions(module: GraphModule) -> bool:
     """Whether the graph or one inside of it enters a region."""
@@ -26,9 +28,7 @@ def without_grad_regions(program: Any) -> Any:
     """
     if not has_grad_regions(program.graph_module):
         return program
-    program = copy.copy(program)
-    program._graph_module = copy.deepcopy(program.graph_module)
-    program._graph_signature = copy.deepcopy(program.graph_signature)
+    program = copied(program)
     _dissolve(program.graph_module, program.graph_signature)
     return program
 
@@ -76,6 +76,8 @@ def _replace(module: GraphModule, region: Node, signature: Any) -> None:
                     cut = graph.call_function(torch.ops.aten.detach.default, (places[node],))
                     cut.meta = copy.copy(node.meta)
                     places[node] = cut
+                elif not enabled and is_write(node):
+                    places[node].meta[UNRECORDED] = True
     for user in list(region.users):
         if getattr(user.target, "__name__", "") != "getitem":
             continue

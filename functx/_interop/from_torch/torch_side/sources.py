@@ -17,6 +17,7 @@ from functx._interop.from_torch.sizes import ArrayInput
 
 from .exporting import exported, functional
 from .reading import read_graph
+from .refusals import explained, warning_of_functions
 from .signatures import array_inputs, filled_inputs, places_of_inputs, ranges_of, results_of
 from .tensors import array_of, dtype_name, empty_like_array
 
@@ -131,7 +132,8 @@ class ModuleSource(_State):
         replaced = {
             x: _in_dtype(x, dtypes[path]) for path, x in self.tensors.items() if path in dtypes
         }
-        program = exported(self._module, args, kwargs, train, replaced)
+        with explained(self.name, leaves), warning_of_functions():
+            program = exported(self._module, args, kwargs, train, replaced)
         numbers = jax.tree.unflatten(structure, range(len(leaves)))
         places = places_of_inputs(program, *numbers)
         return self.forward(program, tuple(at for at in places if is_array(leaves[at])), ())
