@@ -58,13 +58,17 @@ def digest_of(file, reads_files=False):
 
 def comes_to_interop(file):
     """Whether the tests of a file may run or read a line of `functx/_interop`."""
-    path = ROOT / file
-    text = path.read_text()
-    helpers = [each for each in TESTS.glob("*.py") if _helps(each.name) and each.stem in text]
-    helpers = [each for each in helpers if each.stem not in ("proved", "slow_tests")]
-    if path.parent != TESTS:
-        helpers += [each for each in path.parent.rglob("*.py") if _helps(each.name)]
-    return any(COMES_TO_INTEROP.search(each.read_text()) for each in (path, *helpers))
+    folder = (ROOT / file).parent
+    helpers = {each.stem: each for path in {TESTS, folder} for each in path.glob("*.py")}
+    for own in ("proved", "slow_tests"):  # they read sources for the record alone
+        del helpers[own]
+    said, met = "", [ROOT / file]
+    while met:  # what it names, and what that names
+        text = met.pop().read_text()
+        said += text
+        named = [stem for stem, path in helpers.items() if _helps(path.name) and stem in text]
+        met += [helpers.pop(stem) for stem in named]
+    return COMES_TO_INTEROP.search(said) is not None
 
 
 @ft.cache
