@@ -168,7 +168,8 @@ def test_fixed_arguments_choose_the_program():
 def test_what_is_made_has_the_dtype_of_the_export():
     class Making(torch.nn.Module):
         def forward(self, x):
-            return torch.zeros(3), torch.full((2,), 1e300), torch.arange(0.0, 1.0, 0.3), x * 2
+            made = torch.zeros(3), torch.full((2,), 1e300), torch.arange(0.0, 1.0, 0.3)
+            return *made, torch.sqrt(torch.arange(3)), torch.arange(3) / 3, x * 2
 
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
@@ -181,4 +182,4 @@ def test_what_is_made_has_the_dtype_of_the_export():
     again = model({}, jnp.ones(2, "float32"))
     for got in (made, again):
         assert_same(got, arrays(want))
-        assert [x.dtype.name for x in got] == ["float64"] * 3 + ["float32"]
+        assert [x.dtype.name for x in got] == ["float64"] * 5 + ["float32"]

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
+import numpy as np
 
 from functx._aot.rolling.roll import roll
+from functx._core.context.user_contexts import chosen_default
 
 from .programs import ImportedProgram
 from .sizes import ArrayInput
@@ -28,6 +30,7 @@ class Forward:
     written: tuple[str, ...]  # buffers that it returns, in order
     results: Any  # a tree of the places of results, and None where the module returned None
     inputs: tuple[ArrayInput, ...] = ()  # of an exported program
+    default_dtype: str = "float32"  # PyTorch's at the export, of what is computed from integers
 
     def __call__(
         self,
@@ -41,11 +44,12 @@ class Forward:
         - `rolled`: whether its equal layers run as loops.
         """
         run = roll(self.program.__call__) if rolled else self.program
-        out = run(
-            *[params[name] for name in self.parameters],
-            *[buffers[name] for name in self.buffers],
-            *[leaves[at] for at in self.leaves],
-        )
+        with chosen_default(np.dtype(jax.numpy.dtype(self.default_dtype))):
+            out = run(
+                *[params[name] for name in self.parameters],
+                *[buffers[name] for name in self.buffers],
+                *[leaves[at] for at in self.leaves],
+            )
         many = len(self.written)
         new = dict(zip(self.written, out[:many], strict=True))
         results = out[many:]

@@ -102,7 +102,7 @@ def _torchvision(name):
     if name in ("r3d_18", "s3d"):
         frames, size = (16, 224) if name == "s3d" else (4, 64)
         return model, ((torch.randn(BATCH, 3, frames, size, size),), {})
-    size = 224 if name == "maxvit_t" else 128 if name == "inception_v3" else PIXELS
+    size = {"maxvit_t": 224, "inception_v3": 299}.get(name, PIXELS)
     return model, ((torch.randn(BATCH, 3, size, size),), {})
 
 

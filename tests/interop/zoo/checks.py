@@ -75,6 +75,8 @@ def _values(spec):
 def training(spec):
     """Values, gradients and new buffers in training mode, without dropout."""
     case = for_training(build(spec))
+    with torch.no_grad():
+        case.call(case.module, case.leaves)  # some modules make buffers in their first call
     twin = copy.deepcopy(case.module)
     out = case.call(twin, case.leaves)
     named = {name: p for name, p in twin.named_parameters() if p.requires_grad}

@@ -122,8 +122,11 @@ def _report(spec, check, seconds, sending):
     try:
         report = run(check, spec)
     except Exception as refusal:
-        notes = getattr(refusal, "__notes__", [])
-        report = {"outcome": "failed", "reason": "; ".join([first_line(refusal), *notes])}
+        notes = [
+            note for note in getattr(refusal, "__notes__", []) if note.startswith("from_torch")
+        ]
+        said = [first_line(refusal), *(note.partition("\n")[0] for note in notes)]
+        report = {"outcome": "failed", "reason": "; ".join(said)}
     sending.send(report | {"seconds": time.process_time()})
 
 

@@ -102,6 +102,7 @@ class _State:
             written=tuple(name for name, _ in written),
             results=results_of(program, places),
             inputs=inputs,
+            default_dtype=dtype_name(torch.get_default_dtype()),
         )
 
 
