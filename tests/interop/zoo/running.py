@@ -4,6 +4,7 @@ import dataclasses
 import importlib.metadata
 import multiprocessing
 import os
+import re
 import resource
 import signal
 import time
@@ -126,7 +127,7 @@ def _report(spec, check, seconds, sending):
             note for note in getattr(refusal, "__notes__", []) if note.startswith("from_torch")
         ]
         said = [first_line(refusal), *(note.partition("\n")[0] for note in notes)]
-        report = {"outcome": "failed", "reason": "; ".join(said)}
+        report = {"outcome": "failed", "reason": re.sub(r"/\S*/", "", "; ".join(said))}
     sending.send(report | {"seconds": time.process_time()})
 
 
