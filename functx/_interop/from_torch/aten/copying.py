@@ -57,13 +57,13 @@ def cut(input: Array) -> Array:
     return lax.stop_gradient(input)
 
 
-def unrecorded(written: Array, value: Array) -> Array:
-    """`value`, with the derivative of `written`: what a write that is not recorded leaves."""
-    return _unrecorded(written, value)
+def unrecorded(place: Array, value: Array) -> Array:
+    """`value`, with the derivative of `place`: what a write that is not recorded leaves there."""
+    return _unrecorded(place, value)
 
 
 _unrecorded = derivative_rules(
-    lambda written, value: value,
+    lambda place, value: value,
     jvp=lambda primals, output, tangents: tangents[0],
     vjp=lambda primals, output, cotangent: (cotangent, None),
     name="unrecorded",

@@ -62,16 +62,19 @@ def _without_values() -> Iterator[None]:
     Layers of transformers compare a mask with the causal one and choose a kernel by that, which
     gives the same results. Distributions check their arguments.
     """
-    layers, comparison = torch.nn.modules.transformer, "_detect_is_causal_mask"
+    layers: dict[str, Any] = torch.nn.modules.transformer.__dict__
+    comparison = "_detect_is_causal_mask"
     distribution = torch.distributions.Distribution
-    compares, checks = getattr(layers, comparison), distribution._validate_args
-    setattr(layers, comparison, lambda mask, is_causal=None, size=None: is_causal is True)
+    compares, checks = layers.get(comparison), distribution._validate_args
     distribution.set_default_validate_args(False)
+    if compares is not None:  # it is private to PyTorch
+        layers[comparison] = lambda mask, is_causal=None, size=None: is_causal is True
     try:
         yield
     finally:
-        setattr(layers, comparison, compares)
         distribution.set_default_validate_args(checks)
+        if compares is not None:
+            layers[comparison] = compares
 
 
 @contextlib.contextmanager

@@ -23,14 +23,14 @@ _ATEN = torch.ops.aten
 
 
 @torch.library.custom_op("functx::unrecorded", mutates_args=())
-def unrecorded(written: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    """`value`, with the derivative of `written`."""
+def unrecorded(place: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    """`value`, with the derivative of `place`."""
     return value.clone()
 
 
 @unrecorded.register_fake
-def _(written: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
-    return torch.empty_like(written)
+def _(place: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
+    return torch.empty_like(place)
 
 
 def with_unrecorded_writes(program: Any) -> Any:
