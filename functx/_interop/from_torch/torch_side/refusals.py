@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 
-import functx
 from functx._core import describe
 
 
-_LIBRARIES = tuple(f"{Path(file).parent}/" for file in (torch.__file__, functx.__file__))
+_FUNCTX = Path(__file__).parents[3]
+_LIBRARIES = tuple(f"{folder}/" for folder in (Path(torch.__file__).parent, _FUNCTX))
 _ABOUT_VALUES = (
     "GuardOnDataDependentSymNode",
     "DataDependentOutputException",
