@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
-import numpy as np
 
 from functx._aot.rolling.roll import roll
 from functx._core.context.user_contexts import chosen_default
@@ -30,7 +29,9 @@ class Forward:
     written: tuple[str, ...]  # buffers that it returns, in order
     results: Any  # a tree of the places of results, and None where the module returned None
     inputs: tuple[ArrayInput, ...] = ()  # of an exported program
-    default_dtype: str = "float32"  # PyTorch's at the export, of what is computed from integers
+    # Of what is computed from integers: PyTorch's when it exported the module, or when an exported
+    # program was imported.
+    default_dtype: str = "float32"
 
     def __call__(
         self,
@@ -44,7 +45,7 @@ class Forward:
         - `rolled`: whether its equal layers run as loops.
         """
         run = roll(self.program.__call__) if rolled else self.program
-        with chosen_default(np.dtype(jax.numpy.dtype(self.default_dtype))):
+        with chosen_default(jax.numpy.dtype(self.default_dtype)):
             out = run(
                 *[params[name] for name in self.parameters],
                 *[buffers[name] for name in self.buffers],

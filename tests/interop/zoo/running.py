@@ -127,6 +127,7 @@ def _report(spec, check, seconds, sending):
             note for note in getattr(refusal, "__notes__", []) if note.startswith("from_torch")
         ]
         said = [first_line(refusal), *(note.partition("\n")[0] for note in notes)]
+        # Of files the names alone: folders are those of one machine.
         report = {"outcome": "failed", "reason": re.sub(r"/\S*/", "", "; ".join(said))}
     sending.send(report | {"seconds": time.process_time()})
 

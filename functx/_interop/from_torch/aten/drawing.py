@@ -34,14 +34,18 @@ def integers(input: Array, **named: Any) -> Array:
 
 
 def gamma(input: Array) -> Array:
-    """Numbers of the gamma distribution, whose shapes are `input` and of which they are smooth
-    functions (Figurnov, Mohamed and Mnih, Implicit reparameterization gradients, 2018).
+    """Numbers of gamma distributions with the shape parameters `input`.
+
+    They have derivatives by these: Figurnov, Mohamed and Mnih, Implicit reparameterization
+    gradients, 2018.
     """
     return _drawn(random.gamma, input)
 
 
 def dirichlet(input: Array) -> Array:
-    """Numbers of the Dirichlet distribution: the last dimension sums to 1."""
+    """Numbers of Dirichlet distributions with the concentrations `input`: the last dimension sums
+    to 1.
+    """
     return _drawn(random.dirichlet, input)
 
 
