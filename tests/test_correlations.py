@@ -114,8 +114,11 @@ LAYERS = [
     (square(96, 7, 2), 4, 64, 3, ""),
     (square(7, 5), 4, 64, 32, "K"),
     (square(7, 5), 1, 128, 128, "RIK"),
-    (square(26, 17, pads=0), 1, 17, 17, "RI"),
-    (square(41, 27, pads=0), 1, 27, 27, "I"),
+    (square(224, 11, 4), 2, 96, 3, "K"),
+    (square(26, 17, pads=0), 1, 17, 17, "RIK"),
+    (square(41, 27, pads=0), 1, 27, 27, "IK"),
+    (square(96, 29), 1, 8, 8, ""),  # slices of two dimensions of 29
+    (square(224, 17), 1, 32, 32, ""),  # a row's windows are large
     (square(24, 1), 4, 256, 64, "RIK"),
     (square(14, 1), 4, 16, 16, "K"),
     (square(14, 1), 1, 16, 16, "RIK"),

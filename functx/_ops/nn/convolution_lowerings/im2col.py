@@ -6,7 +6,6 @@ kernel is a matrix as it lies.
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import jax.numpy as jnp
@@ -17,7 +16,7 @@ from functx._core import known, Size
 from functx._core.devices.manual_axes import varying_like
 from functx._ops.nn.windows import a_stride_apart, put_apart
 
-from .geometry import Geometry, padded, Part, seen_by, total
+from .geometry import Geometry, padded, Part, total
 
 
 def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
@@ -43,55 +42,68 @@ def by_windows(wanted: Part, g: Geometry, a: Array, b: Array) -> Array:
 
 
 def by_blocks(g: Geometry, image: Array, result: Array, most: int) -> Array:
-    """The kernel of one group, from few rows of one result after the other.
+    """The kernel of one group, as a sum of products, each for a few rows of one image.
 
-    The matrix of the windows that these see has `most` elements, or those of a single row.
+    `image` is `[1, n, c, *]` and `result` `[1, n, f, *]`. The matrix of the windows that some rows
+    of a result see has at most `most` elements, or is that of a single row.
     """
     image, result = image.astype(g.dtype), result.astype(g.dtype)
     rows, *others = g.result
-    fitting = most // (image.shape[2] * math.prod(g.kernel) * math.prod(others))
-    fitting = min(max(fitting, 1), rows)
+    channels, filters = image.shape[2], result.shape[2]
+    windows = channels * math.prod(g.kernel)
+    fitting = min(max(most // (windows * math.prod(others)), 1), rows)
     height = next((r for r in range(fitting, fitting // 2, -1) if rows % r == 0), fitting)
     whole = rows // height * height
     blocks = [(height, range(0, whole, height)), (rows - whole, [whole])]
     x = padded(g, image)
-    shape = (1, result.shape[2], image.shape[2], *g.kernel)
-    kernel = varying_like(jnp.zeros(shape, g.dtype_of(Part.KERNEL)), image)
+    kernel = varying_like(jnp.zeros((filters, windows), g.dtype_of(Part.KERNEL)), image)
     for height, starts in blocks:
         if height:
             kernel = _add_blocks(g, kernel, x, result, height, np.asarray(starts, np.int32))
-    return kernel
+    return jnp.moveaxis(kernel.reshape(1, filters, *g.kernel, channels), -1, 2)
 
 
 def _add_blocks(
     g: Geometry, kernel: Array, x: Array, result: Array, height: int, starts: np.ndarray
 ) -> Array:
-    """The kernel and what it has of blocks of rows; the images in `x` are padded."""
+    """The kernel `[f, elements of a kernel and c]` and what it has of blocks of rows; the images in
+    `x` are padded.
+    """
     (stride, _, dilation, _, size), *_ = g.dimensions()
     reach = (height - 1) * stride + dilation * (size - 1) + 1
-    block = g._replace(
-        image=(reach, *x.shape[4:]),
-        pads=((0, 0), *((0, min(after, 0)) for _, after in g.pads[1:])),
-    )
 
     def rows_of(x: Array, image: Array, first: Array, rows: int) -> Array:
-        return lax.dynamic_slice_in_dim(lax.dynamic_slice_in_dim(x, image, 1, 1), first, rows, 3)
+        x = lax.dynamic_slice_in_dim(lax.dynamic_slice_in_dim(x, image, 1, 1), first, rows, 3)
+        return x.reshape(x.shape[2:])
 
     def step(kernel: Array, at: tuple[Array, Array]) -> tuple[Array, None]:
         image, row = at
-        seen = rows_of(x, image, row * stride, reach)
-        columns = jnp.stack([seen_by(block, seen, place) for place in places], 3)
-        columns = columns.reshape(math.prod(kernel.shape[2:]), -1)
-        rows = rows_of(result, image, row, height).reshape(kernel.shape[1], -1)
+        columns = _block_of_windows(g, rows_of(x, image, row * stride, reach), height)
+        rows = rows_of(result, image, row, height).reshape(kernel.shape[0], -1)
         part = lax.dot_general(
             rows, columns, (((1,), (1,)), ((), ())), preferred_element_type=g.sums
         )
-        return kernel + part.reshape(kernel.shape).astype(kernel.dtype), None
+        return kernel + part.astype(kernel.dtype), None
 
-    places = list(itertools.product(*map(range, g.kernel)))
     batch = np.arange(result.shape[1], dtype=np.int32)
     each = np.repeat(batch, len(starts)), np.tile(starts, len(batch))
     return lax.scan(step, kernel, (jnp.asarray(each[0]), jnp.asarray(each[1])))[0]
+
+
+def _block_of_windows(g: Geometry, rows: Array, height: int) -> Array:
+    """`[elements of a kernel and c, places]`, of some rows of one image `[c, *]`.
+
+    One dimension after the other, the last first, so that the shifts along all others are copies of
+    longer runs.
+    """
+    sizes = height, *g.result[1:]
+    for i, (stride, _, dilation, _, size) in reversed(list(enumerate(g.dimensions()))):
+        places = ((j * dilation, sizes[i], stride) for j in range(size))
+        seen = [a_stride_apart(rows, {1 + i: place}) for place in places]
+        # A copy into a matrix is one of runs; one into more dimensions goes element by element.
+        flat = [x.reshape(x.shape[0], -1) for x in seen] if i == 0 else seen
+        rows = jnp.concatenate(flat)
+    return rows
 
 
 def _product(indices: str, a: Array, b: Array, g: Geometry) -> Array:
