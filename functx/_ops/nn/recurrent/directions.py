@@ -60,7 +60,7 @@ def one_way(
     check_gates(kind, start[0], weights.w_hh, weights.b_hh, size, "hh")
     wide = tuple(each.astype(of_x.dtype) for each in start)
     given = _Given(of_x, kept, wide, weights.w_hh, weights.b_hh, weights.w_hr)
-    states = derivative_rules(
+    states, _ = derivative_rules(
         ft.partial(_states, kind, reverse), jvp=ft.partial(_tangents, kind, reverse), name=kind
     )(*given)
     last = tuple(
@@ -70,13 +70,13 @@ def one_way(
     return states[0].astype(x.dtype), tuple(each.astype(x.dtype) for each in last)
 
 
-def _states(kind: RecurrentKind, reverse: bool, *given: Any) -> State:
-    """The states after each step."""
+def _states(kind: RecurrentKind, reverse: bool, *given: Any) -> tuple[State, Array]:
+    """The states after each step, and the hidden states' part of its gates."""
     of_x, kept, start, w_hh, b_hh, w_hr = given
     # The loop reads the columns of a matrix that lies transposed: XLA's kernels are fastest there.
     columns = w_hh.T
 
-    def step(state: State, here: tuple[Array, Array | None]) -> tuple[State, State]:
+    def step(state: State, here: tuple[Array, Array | None]) -> tuple[State, tuple[State, Array]]:
         of_x, keep = here
         of_h = lax.dot_general(
             state[0].astype(w_hh.dtype),
@@ -90,37 +90,36 @@ def _states(kind: RecurrentKind, reverse: bool, *given: Any) -> State:
             hidden = jnp.matmul(new[0].astype(w_hr.dtype), w_hr.T)
             new = hidden.astype(of_x.dtype), *new[1:]
         new = _chosen(keep, new, state)
-        return new, new
+        return new, (new, of_h)
 
     return lax.scan(step, start, (of_x, kept), reverse=reverse)[1]
 
 
 def _tangents(
-    kind: RecurrentKind, reverse: bool, primals: Any, states: State, tangents: Any
-) -> State:
-    """The tangents of the states after each step."""
-    primal, tangent = _Given(*primals), _Given(*tangents)
+    kind: RecurrentKind, reverse: bool, primals: Any, found: tuple[State, Array], tangents: Any
+) -> tuple[State, Array]:
+    """The tangents of what `_states` found."""
+    primal, tangent, (states, of_h) = _Given(*primals), _Given(*tangents), found
     dtype = primal.w_hh.dtype
     before = tuple(
         _with_start(*each, reverse=reverse)[slice(1, None) if reverse else slice(-1)]
         for each in zip(primal.start, states, strict=True)
     )
     hidden = before[0].astype(dtype)
-    of_h = mapped(hidden, primal.w_hh, primal.b_hh)
     by_weights = mapped(hidden, tangent.w_hh, tangent.b_hh)
     by_projection = None
     if primal.w_hr is not None and tangent.w_hr is not None:
         unprojected = stepped(kind, primal.of_x, of_h, before)[0]
         by_projection = mapped(unprojected.astype(dtype), tangent.w_hr)
 
-    def step(moved: State, here: Any) -> tuple[State, State]:
+    def step(moved: State, here: Any) -> tuple[State, tuple[State, Array]]:
         at, keep, of_x, by_weights, by_projection = here
         of_h = by_weights + mapped(moved[0].astype(dtype), primal.w_hh)
         _, new = jax.jvp(ft.partial(stepped, kind), at, (of_x, of_h, moved))
         if primal.w_hr is not None:
             new = mapped(new[0].astype(dtype), primal.w_hr) + by_projection, *new[1:]
         new = _chosen(keep, new, moved)
-        return new, new
+        return new, (new, of_h)
 
     at = primal.of_x, of_h, before
     over_steps = at, primal.kept, tangent.of_x, by_weights, by_projection
