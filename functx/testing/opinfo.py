@@ -135,6 +135,8 @@ class OpInfo:
     - `fixed_sizes`: sizes that cannot be symbols of `jax.export`.
     - `gauge`: a function of the output that gives the part of it that is determined, without signs,
       phases and orders (svd, eigh, qr).
+    - `kinked`: whether the function has ties, kinks, zeros or singular points where JAX has no
+      function of that meaning: `functx.testing.conventions` says that it keeps its derivatives.
     - `ties_in_any_order`: whether positions may differ where values tie: PyTorch promises no order
       of equal elements.
     - `directions`: a function of any direction, and of where, that gives the directions in which
@@ -158,6 +160,7 @@ class OpInfo:
     only_on: Mapping[str, frozenset[str]] = dataclasses.field(default_factory=dict)
     fixed_sizes: tuple[FixedSizes, ...] = ()
     gauge: Callable[[Any], Any] | None = None
+    kinked: bool = False
     ties_in_any_order: bool = False
     directions: Callable[[Any, Any], Any] | None = None
 

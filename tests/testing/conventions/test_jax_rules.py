@@ -10,7 +10,7 @@ from functx.testing import op_db
 from functx.testing.checks.programs import CheckProgram, run_requests
 from functx.testing.two_conventions.jax_rules import JAX_RULES
 from functx.testing.two_conventions.noting import both_of, recorded_with_both
-from functx.testing.two_conventions.unmatched import WITHOUT_COUNTERPART
+from functx.testing.two_conventions.unmatched import without_counterpart
 
 
 class BothResults(Visitor):
@@ -74,5 +74,5 @@ def test_values_are_the_operators(names):
 
 
 def test_operators_that_are_named_exist():
-    assert REGISTRY.keys() >= JAX_RULES.keys() | WITHOUT_COUNTERPART
-    assert not JAX_RULES.keys() & WITHOUT_COUNTERPART
+    assert REGISTRY.keys() >= JAX_RULES.keys() | without_counterpart()
+    assert not JAX_RULES.keys() & without_counterpart()

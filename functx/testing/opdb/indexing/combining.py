@@ -290,6 +290,7 @@ OPS = [
             dtypes=DTYPES.get(reduce),
             conventions=conventions_of(reduce),
             tolerances=BY_REDUCTION[reduce],
+            kinked=True,
         )
         for reduce in ("sum", "prod", "mean", "amax", "amin")
     ),
@@ -313,6 +314,7 @@ OPS = [
             gaps=(PRODUCTS,) if reduce == "prod" else (),
             conventions=conventions_of(reduce),
             tolerances=BY_REDUCTION[reduce],
+            kinked=True,
         )
         for reduce in ("prod", "mean", "amax", "amin")
     ),

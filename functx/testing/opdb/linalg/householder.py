@@ -164,6 +164,7 @@ OPS = [
         tolerances=(FACTORED,),
         conventions=geqrf_conventions,
         gaps=(AT_ZEROS,),
+        kinked=True,
     ),
     OpInfo(
         functx.linalg.householder_product,

@@ -146,6 +146,7 @@ OPS = [
         conventions=conventions,
         departures=(shape_departures,),
         fixed_sizes=SIDES,
+        kinked=True,
     ),
     OpInfo(
         functx.linalg.lstsq,

@@ -192,6 +192,7 @@ OPS = [
         tolerances=(FACTORED,),
         conventions=conventions,
         departures=(*OWN, departures),
+        kinked=True,
     ),
     OpInfo(
         functx.lobpcg,

@@ -189,6 +189,7 @@ OPS = [
         tolerances=(FACTORED,),
         conventions=svd_conventions,
         fixed_sizes=(SIDES,),
+        kinked=True,
     ),
     OpInfo(
         functx.pca_lowrank,
@@ -199,5 +200,6 @@ OPS = [
         tolerances=(FACTORED,),
         conventions=pca_conventions,
         fixed_sizes=(SIDES,),
+        kinked=True,
     ),
 ]

@@ -323,5 +323,6 @@ OPS = [
         cond_refusals,
         tolerances=(FACTORED,),
         conventions=cond_conventions,
+        kinked=True,
     ),
 ]

@@ -213,5 +213,6 @@ OPS = [
         pinverse_refusals,
         tolerances=(FACTORED,),
         conventions=pinverse_conventions,
+        kinked=True,
     ),
 ]

@@ -175,6 +175,7 @@ OPS = [
         conventions=extremum_conventions(True),
         tolerances=(EXACT,),
         departures=(*BOOLS_MASKED, extremum_departures(True)),
+        kinked=True,
     ),
     OpInfo(
         functx.masked.amin,
@@ -184,6 +185,7 @@ OPS = [
         conventions=extremum_conventions(False),
         tolerances=(EXACT,),
         departures=(*BOOLS_MASKED, extremum_departures(False)),
+        kinked=True,
     ),
     OpInfo(
         functx.masked.argmax,

@@ -110,5 +110,6 @@ OPS = [
             Departure("dtype", _OWN, answer=r"\1", match=r"^\(f.*dtype=(\w+)"),
             departures,
         ),
+        kinked=True,
     ),
 ]

@@ -178,5 +178,6 @@ OPS = [
         refusals=refusals,
         conventions=std_conventions,
         departures=(*WHOLE_ASKED, std_departures),
+        kinked=True,
     ),
 ]

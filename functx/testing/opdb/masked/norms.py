@@ -219,6 +219,7 @@ OPS = [
         tolerances=(SUMS,),
         conventions=norm_conventions,
         departures=(departures,),
+        kinked=True,
     ),
     OpInfo(
         functx.masked.normalize,
@@ -235,5 +236,6 @@ OPS = [
                 at="mixed in",
             ),
         ),
+        kinked=True,
     ),
 ]

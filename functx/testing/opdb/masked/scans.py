@@ -97,5 +97,6 @@ OPS = [
         dtypes=Accepts.NUMBER.value,
         conventions=scan_conventions(1),
         departures=(cumprod_departures,),
+        kinked=True,
     ),
 ]

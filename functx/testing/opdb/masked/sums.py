@@ -133,6 +133,7 @@ OPS = [
         refusals=refusals,
         conventions=prod_conventions,
         departures=(*INTEGERS_ASKED, prod_departures),
+        kinked=True,
     ),
     OpInfo(
         functx.masked.mean,

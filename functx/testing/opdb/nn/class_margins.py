@@ -133,6 +133,7 @@ OPS = [
                 dtypes=HALVES,
             ),
         ),
+        kinked=True,
     ),
     OpInfo(
         F.multilabel_margin_loss,
@@ -141,5 +142,6 @@ OPS = [
         several_refusals,
         tolerances=(SUMS,),
         conventions=several_conventions,
+        kinked=True,
     ),
 ]

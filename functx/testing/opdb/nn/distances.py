@@ -109,6 +109,7 @@ OPS = [
         cosine_refusals,
         tolerances=(SUMS,),
         conventions=cosine_conventions,
+        kinked=True,
     ),
     OpInfo(
         F.pairwise_distance,

@@ -179,6 +179,7 @@ OPS = [
         conventions=conventions,
         departures=(departures,),
         only_on={"sparse": frozenset()},
+        kinked=True,
     ),
     OpInfo(
         F.embedding_bag,

@@ -339,6 +339,7 @@ OPS = [
         refusals=named_refusals,
         conventions=bilinear_conventions,
         tolerances=(PLACED,),
+        kinked=True,
     ),
     OpInfo(
         F.grid_sample,

@@ -256,6 +256,7 @@ OPS = [
         entropy_refusals,
         tolerances=(SUMS,),
         conventions=entropy_conventions,
+        kinked=True,
     ),
     OpInfo(
         F.kl_div,
@@ -266,6 +267,7 @@ OPS = [
         dtypes=Accepts.FLOATING.value,
         conventions=divergence_conventions,
         departures=(divergence_departures,),
+        kinked=True,
     ),
     OpInfo(
         F.poisson_nll_loss,
@@ -291,6 +293,7 @@ OPS = [
                 dtypes=INTEGERS,
             ),
         ),
+        kinked=True,
     ),
     OpInfo(
         F.gaussian_nll_loss,
@@ -304,5 +307,6 @@ OPS = [
             Departure("refused", "a normal sample is real", answer="-", match="complex"),
             normal_departures,
         ),
+        kinked=True,
     ),
 ]

@@ -333,6 +333,7 @@ OPS = [
         dtypes=Accepts.FLOATING.value,
         tolerances=(SUMS,),
         conventions=smooth_l1_conventions,
+        kinked=True,
     ),
     OpInfo(
         F.huber_loss,
@@ -359,6 +360,7 @@ OPS = [
                 dtypes=frozenset({"float16", "bfloat16", "float32"}),
             ),
         ),
+        kinked=True,
     ),
     OpInfo(
         F.binary_cross_entropy_with_logits,

@@ -224,6 +224,7 @@ OPS = [
         hinge_refusals,
         tolerances=(SUMS,),
         conventions=hinge_conventions,
+        kinked=True,
     ),
     OpInfo(
         F.margin_ranking_loss,
@@ -232,6 +233,7 @@ OPS = [
         ranking_refusals,
         tolerances=(SUMS,),
         conventions=ranking_conventions,
+        kinked=True,
     ),
     OpInfo(
         F.soft_margin_loss,
@@ -286,5 +288,6 @@ OPS = [
                 dtypes=HALVES,
             ),
         ),
+        kinked=True,
     ),
 ]

@@ -352,16 +352,30 @@ OPS = [
         tolerances=(AT_ROOTS,),
         tails=(Tail(lambda mp, x: x * (x + 3) / 6, low=-3, high=3),),
     ),
-    OpInfo(F.hardshrink, hardshrink_samples, np_hardshrink, conventions=hardshrink_conventions),
+    OpInfo(
+        F.hardshrink,
+        hardshrink_samples,
+        np_hardshrink,
+        conventions=hardshrink_conventions,
+        kinked=True,
+    ),
     OpInfo(
         F.softshrink,
         with_lambda,
         np_softshrink,
         softshrink_refusals,
         conventions=softshrink_conventions,
+        kinked=True,
     ),
     OpInfo(F.leaky_relu, leaky_relu_samples, np_leaky_relu, conventions=leaky_relu_conventions),
-    OpInfo(F.prelu, prelu_samples, np_prelu, prelu_refusals, conventions=prelu_conventions),
+    OpInfo(
+        F.prelu,
+        prelu_samples,
+        np_prelu,
+        prelu_refusals,
+        conventions=prelu_conventions,
+        kinked=True,
+    ),
     OpInfo(
         F.rrelu,
         drawn,
@@ -369,6 +383,7 @@ OPS = [
         moments=rrelu_moments,
         sampler=rrelu_sampler,
         conventions=drawn_conventions,
+        kinked=True,
     ),
     OpInfo(F.rrelu, without_draw, np_rrelu, variant="without_draw", conventions=rrelu_conventions),
     OpInfo(
@@ -377,5 +392,6 @@ OPS = [
         np_threshold,
         threshold_refusals,
         conventions=threshold_conventions,
+        kinked=True,
     ),
 ]

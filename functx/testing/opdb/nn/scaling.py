@@ -59,5 +59,6 @@ OPS = [
         refusals=refusals,
         tolerances=(SUMS,),
         conventions=normalize_conventions,
+        kinked=True,
     )
 ]

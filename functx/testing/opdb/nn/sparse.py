@@ -139,6 +139,7 @@ OPS = [
         conventions=embedding_conventions,
         departures=(embedding_departures,),
         only_on={"sparse": frozenset()},
+        kinked=True,
     ),
     OpInfo(
         F.one_hot,

@@ -175,6 +175,7 @@ OPS = [
             Departure("dtype", WHOLE_FIRST, answer="^", match=r"b?f16", dtypes=WHOLE),
             APART,
         ),
+        kinked=True,
     ),
     OpInfo(
         F.triplet_margin_with_distance_loss,
@@ -192,5 +193,6 @@ OPS = [
             Departure("dtype", WHOLE_FIRST, answer="^", match=r"b?f16", dtypes=WHOLE),
             APART,
         ),
+        kinked=True,
     ),
 ]

@@ -330,6 +330,7 @@ OPS = [
         reference=np.copysign,
         refusals=copysign_refusals,
         conventions=copysign_conventions,
+        kinked=True,
     ),
     OpInfo(
         functx.addcmul,

@@ -151,6 +151,7 @@ OPS = [
         conventions=polar_conventions,
         dtypes=Accepts.FLOATING.value,
         departures=(polar_departures,),
+        kinked=True,
     ),
     OpInfo(
         functx.view_as_complex,

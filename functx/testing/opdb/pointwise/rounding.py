@@ -99,6 +99,7 @@ OPS = [
         reference=quiet(lambda x: x - np.trunc(x)),
         refusals=frac_refusals,
         conventions=frac_conventions,
+        kinked=True,
     ),
     OpInfo(
         functx.round,

@@ -359,5 +359,6 @@ OPS = [
         reference=np_nan_to_num,
         conventions=nan_to_num_conventions,
         refusals=nan_to_num_refusals,
+        kinked=True,
     ),
 ]

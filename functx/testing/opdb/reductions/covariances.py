@@ -180,5 +180,6 @@ OPS = [
                 "extremal", "the squares of 1e20 are more than float32 holds", at="(huge|mixed) in"
             ),
         ),
+        kinked=True,
     ),
 ]

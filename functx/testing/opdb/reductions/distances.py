@@ -131,5 +131,6 @@ OPS = [
         reference=np_renorm,
         refusals=renorm_refusals,
         conventions=renorm_conventions,
+        kinked=True,
     ),
 ]

@@ -201,6 +201,7 @@ OPS = [
         refusals=median_refusals,
         conventions=nan_along_conventions,
         tolerances=(EXACT,),
+        kinked=True,
     ),
     OpInfo(
         functx.nanmedian,

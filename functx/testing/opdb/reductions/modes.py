@@ -96,6 +96,7 @@ OPS = [
         departures=(mode_departures,),
         ties_in_any_order=True,
         tolerances=(EXACT,),
+        kinked=True,
     ),
     OpInfo(
         functx.mode,

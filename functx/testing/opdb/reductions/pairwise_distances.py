@@ -245,6 +245,7 @@ OPS = [
         squared_refusals,
         conventions=squared_conventions,
         departures=(NOT_PYTORCHS,),
+        kinked=True,
     ),
     OpInfo(
         functx.squared_cdist,
@@ -261,5 +262,6 @@ OPS = [
         pairs_refusals,
         tolerances=(SUMS,),
         conventions=pairs_conventions,
+        kinked=True,
     ),
 ]

@@ -145,6 +145,7 @@ OPS = [
         refusals=quantile_refusals,
         conventions=plain_conventions,
         tolerances=(SUMS,),
+        kinked=True,
     ),
     OpInfo(
         functx.nanquantile,
@@ -153,5 +154,6 @@ OPS = [
         refusals=quantile_refusals,
         conventions=nan_conventions,
         tolerances=(SUMS,),
+        kinked=True,
     ),
 ]

@@ -163,5 +163,6 @@ OPS = [
         conventions=conventions,
         tolerances=(SUMS,),
         departures=(departures,),
+        kinked=True,
     )
 ]

@@ -157,5 +157,6 @@ OPS = [
         conventions=as_strided_scatter_conventions,
         departures=(as_strided_scatter_departures,),
         tolerances=(EXACT,),
+        kinked=True,
     ),
 ]

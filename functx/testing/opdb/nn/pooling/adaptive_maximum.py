@@ -82,6 +82,7 @@ OPS = [
         reference=ft.partial(np_adaptive_max_pool, n=1),
         refusals=line_refusals,
         conventions=line_conventions,
+        kinked=True,
     ),
     OpInfo(
         F.adaptive_max_pool2d,
@@ -89,6 +90,7 @@ OPS = [
         reference=ft.partial(np_adaptive_max_pool, n=2),
         refusals=plane_refusals,
         conventions=plane_conventions,
+        kinked=True,
     ),
     OpInfo(
         F.adaptive_max_pool3d,
@@ -96,5 +98,6 @@ OPS = [
         reference=ft.partial(np_adaptive_max_pool, n=3),
         refusals=volume_refusals,
         conventions=volume_conventions,
+        kinked=True,
     ),
 ]

@@ -180,6 +180,7 @@ OPS = [
             refusals=refusals,
             conventions=ft.partial(whole_conventions, n=n),
             departures=(ft.partial(departures, n=n),),
+            kinked=True,
         ),
         OpInfo(
             operator,

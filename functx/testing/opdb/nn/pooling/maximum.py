@@ -124,6 +124,7 @@ OPS = [
         reference=ft.partial(np_max_pool, n=1),
         refusals=line_refusals,
         conventions=line_conventions,
+        kinked=True,
     ),
     OpInfo(
         F.max_pool3d,
@@ -131,6 +132,7 @@ OPS = [
         reference=ft.partial(np_max_pool, n=3),
         refusals=volume_refusals,
         conventions=volume_conventions,
+        kinked=True,
     ),
     OpInfo(
         F.max_pool2d,
@@ -138,5 +140,6 @@ OPS = [
         reference=ft.partial(np_max_pool, n=2),
         refusals=max_pool2d_refusals,
         conventions=max_pool2d_conventions,
+        kinked=True,
     ),
 ]

@@ -115,6 +115,7 @@ OPS = [
         conventions=ft.partial(conventions, n=n),
         tolerances=(SUMS,),
         gaps=POWERS,
+        kinked=True,
     )
     for n, operator, samples, refusals in [
         (1, F.lp_pool1d, line_samples, line_refusals),

@@ -133,6 +133,7 @@ OPS = [
         tolerances=(SUMS,),
         departures=(ft.partial(single_departures, kind),),
         tails=TAILS[kind],
+        kinked=kind == "rnn_relu",
         **({"conventions": relu_conventions} if kind == "rnn_relu" else {}),
     )
     for kind, operator in OPERATORS.items()

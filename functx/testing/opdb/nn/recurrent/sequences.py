@@ -185,5 +185,6 @@ OPS = [
         sampler=dropped_sampler,
         conventions=dropped_conventions,
         variant="dropout",
+        kinked=True,
     ),
 ]
