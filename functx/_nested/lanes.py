@@ -14,7 +14,7 @@ from jax import Array, export, lax
 
 from functx._core import fail
 from functx._core.errors import Refused
-from functx._core.randomness.ambient_generator import drawable, scope
+from functx._core.randomness.ambient_generator import drawn_key, scope
 from functx._core.shapes.symbolic_sizes import known
 from functx._transforms.programs.inlining import closed
 from functx._transforms.programs.recording import record
@@ -148,7 +148,7 @@ def _recorded(function: Callable[..., Any], specs: Sequence[Any]) -> Any:
 def _ambient_key() -> Any:
     """A key of the lane's stream, for a program that may draw; None where it may not."""
     try:
-        return drawable().take("a draw from the ambient generator").derive()
+        return drawn_key()
     except Refused:
         return None
 

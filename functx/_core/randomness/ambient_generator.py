@@ -150,6 +150,11 @@ def _entered(generator: Generator | _Refusing, settable: bool = False) -> Iterat
         _scope.reset(token)
 
 
+def drawn_key() -> jax.Array:
+    """The ambient generator's next key, for what no operator draws; Refused where none may be."""
+    return drawable().take("a draw from the ambient generator").derive()
+
+
 def drawable(key_parameter: str = "key") -> Generator:
     """The ambient generator, refused where a draw from it would freeze or repeat.
 
@@ -226,7 +231,7 @@ def split_lanes(who: str, randomness: Randomness | None) -> LaneStream:
         refusal = ft.partial(_lanes_refuse, who, randomness is not None)
         return LaneStream(_Refusing(refusal), per_lane=False)
     try:
-        base = drawable().take("a draw from the ambient generator").derive()
+        base = drawn_key()
     except Refused as refused:  # matters only if the mapped function does draw
         return LaneStream(_Refusing(ft.partial(_again, refused)), per_lane=False)
     return LaneStream(base, per_lane=randomness == "different")

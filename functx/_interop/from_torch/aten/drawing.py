@@ -8,7 +8,7 @@ from typing import Any
 from jax import Array, random
 
 from functx._core import category, OPERATORS, Refused
-from functx._core.randomness.ambient_generator import drawable
+from functx._core.randomness.ambient_generator import drawn_key
 
 
 def normal(input: Array, mean: float = 0.0, std: float = 1.0) -> Array:
@@ -58,7 +58,7 @@ def _drawn(draw: Callable[..., Array], input: Array) -> Array:
 def _key() -> Array:
     """The ambient generator's next key, for numbers that no operator draws."""
     try:
-        return drawable().take("a draw from the ambient generator").derive()
+        return drawn_key()
     except Refused as refused:
         worded = refused.by("from_torch")
     raise worded
