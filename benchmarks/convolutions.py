@@ -69,6 +69,10 @@ def gradients(convolve: Any, grad: Any, vmap: Any, **options: int) -> Any:
     return grad(total, (0, 1))
 
 
+def kernel_gradient(convolve: Any, grad: Any, vmap: Any) -> Any:
+    return grad(lambda x, w: (convolve(x, w, padding=w.shape[-1] // 2) ** 2).sum(), 1)
+
+
 def per_sample(convolve: Any, grad: Any, vmap: Any) -> Any:
     return vmap(grad(network(convolve), (0, 1, 2)), (None, None, None, 0))
 
@@ -89,11 +93,28 @@ GROUPED = normal(16, 64, 28, 28), normal(64, 16, 3, 3)
 VOLUMES = normal(2, 16, 16, 16, 16), normal(32, 16, 3, 3, 3)
 PLAIN = normal(16, 32, 28, 28), normal(64, 32, 3, 3)
 LATE = normal(4, 512, 3, 3), normal(512, 512, 3, 3)
+KERNELS = (  # images, channels, their sides, filters, the sides of kernels
+    (1, 16, 96, 16, 3),
+    (4, 16, 96, 16, 3),
+    (32, 16, 96, 16, 3),
+    (4, 64, 24, 64, 3),
+    (1, 64, 112, 64, 3),
+    (4, 16, 48, 16, 7),
+    (1, 8, 96, 8, 27),
+)
 CASES = (
     Case("conv2d", values, PLAIN),
     Case("conv2d, gradient", gradients, PLAIN),
     Case("a late layer", values, LATE),
     Case("a late layer, gradient", gradients, LATE),
+    *(
+        Case(
+            f"gradient of a kernel of {k}, {n} x {channels} x {side} x {side} to {filters}",
+            kernel_gradient,
+            (normal(n, channels, side, side), normal(filters, channels, k, k)),
+        )
+        for n, channels, side, filters, k in KERNELS
+    ),
     Case("depthwise", ft.partial(values, groups=128), DEPTHWISE),
     Case("depthwise, gradient", ft.partial(gradients, groups=128), DEPTHWISE),
     Case("4 groups", ft.partial(values, groups=4), GROUPED),
