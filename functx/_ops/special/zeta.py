@@ -12,7 +12,7 @@ from functx._core import Accepts, ArrayLike, ArrayOnly, operator, Promote, refus
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.pointwise.gamma_slopes import digamma_function
 
-from .hurwitz import polygamma_sum, zeta_in_exponent
+from .hurwitz import polygamma_sum, trigamma_sum, zeta_in_exponent
 from .slopes import PointwiseFunction, with_slopes
 from .wide import widened
 
@@ -103,9 +103,8 @@ def _polygamma(n: int) -> PointwiseFunction:
     """The polygamma function of order `n` > 0, with derivatives of all orders."""
 
     def forward(x: Array) -> Array:
-        out = widened(ft.partial(polygamma_sum, n))(x)
-        # There is no limit at minus infinity; PyTorch takes large numbers for poles where $n > 1$.
-        out = jnp.where(x == -jnp.inf, jnp.nan, out) if n == 1 else out
+        # PyTorch takes large negative numbers for poles where $n > 1$.
+        out = widened(trigamma_sum if n == 1 else ft.partial(polygamma_sum, n))(x)
         return out if n % 2 else -out
 
     return derivative_rules(
