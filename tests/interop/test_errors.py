@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import functx
@@ -65,6 +66,33 @@ def test_symbolic_sizes_need_an_exported_program(model):
     spec = jax.ShapeDtypeStruct(jax.export.symbolic_shape("b, 3"), "float32")
     with pytest.raises(ValueError, match="torch.export.export"):
         jax.export.export(functx.jit(lambda x: model(model.params, x)))(spec)
+
+
+def test_a_module_whose_tensors_changed_is_imported_again():
+    """Some modules make a buffer for the sizes of their first call."""
+
+    class Caching(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("places", torch.zeros(1))
+
+        def forward(self, x):
+            if len(self.places) != len(x):
+                self.places = torch.arange(len(x), dtype=x.dtype)
+            return x + self.places
+
+    module = Caching()
+    early = from_torch(module)
+    module(torch.zeros(3))
+    message = r"'places' of Caching was float32\[1\] when .* imported, and is float32\[3\] now"
+    with pytest.raises(ValueError, match=message) as raised:
+        early({}, np.zeros(3, "float32"))
+    assert "import the module again" in str(raised.value)
+    later = from_torch(module)
+    np.testing.assert_array_equal(later({}, np.zeros(3, "float32")), [0, 1, 2])
+    module.register_buffer("scale", torch.ones(()))
+    with pytest.raises(ValueError, match=r"'scale' .* not there when .* is float32\[\] now"):
+        later({}, np.zeros(2, "float32"))
 
 
 def test_errors_of_operators_name_the_line_of_the_model():

@@ -141,6 +141,15 @@ def _transformers(name):
     return model, ((), inputs)
 
 
+def forget(module):
+    """Empties what parts keep of a call in dicts: tensors, with the graph that they come from."""
+    for part in module.modules():
+        for name, kept in vars(part).items():
+            tensors = isinstance(kept, dict) and not name.startswith("_")
+            if tensors and all(isinstance(x, torch.Tensor) for x in kept.values()):
+                kept.clear()
+
+
 def for_training(case):
     """The case in training mode, without what draws numbers: they differ by design."""
     for part in case.module.modules():

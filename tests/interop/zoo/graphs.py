@@ -13,7 +13,7 @@ import torch
 import functx
 from functx.interop import from_torch
 
-from .building import build
+from .building import build, forget
 from .comparing import (
     error,
     errors_of_each,
@@ -56,9 +56,10 @@ for at in sys.argv[1:]:
 def graphs(spec):
     """Gradients by a partition, on a budget, and of a file that JAX runs alone at other sizes."""
     case = build(spec)
-    model, arrays = from_torch(case.module), case.arrays()
+    # Some modules make their buffers in the first call, so the import comes after it.
     value = objective(case.call(case.module, case.leaves))
     wanted = numbers(slopes(value, case.parameters.values()))
+    model, arrays = from_torch(case.module), case.arrays()
     loss = lambda params, given: objective(case.call(ft.partial(model, params), given))
     difference = lambda got: error([got[name] for name in case.parameters], wanted)
     report = {"errors": {}}
@@ -157,6 +158,7 @@ def saved(case, model, folder):
 def _wanted(case, folder, size):
     """PyTorch's results and gradients at a size; the inputs of the call are written."""
     leaves = sized(case.leaves, size)
+    forget(case.module)
     out = case.call(case.module, leaves)
     values = numbers(floating(out))
     np.savez(folder / f"given{size}.npz", *map(np.asarray, leaves))

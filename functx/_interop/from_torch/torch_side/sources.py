@@ -110,12 +110,9 @@ class ModuleSource(_State):
     """A module, exported for each combination of arguments and mode."""
 
     def __init__(self, module: torch.nn.Module):
-        super().__init__(
-            type(module).__name__,
-            dict(module.named_parameters(remove_duplicate=False)),
-            dict(module.named_buffers(remove_duplicate=False)),
-        )
+        super().__init__(type(module).__name__, *_state_of(module))
         self._module = module
+        self._imported = _facts_of(module)
 
     def fixed(self) -> None:
         """None: each combination has its own."""
@@ -127,6 +124,7 @@ class ModuleSource(_State):
         self, structure: Any, leaves: list[Any], train: bool, dtypes: Mapping[str, str]
     ) -> Forward:
         """The forward pass for these arguments, with state of these dtypes."""
+        self._check_unchanged()
         wide = bool(jax.config.read("jax_enable_x64"))
         given = [empty_like_array(x, wide) if is_array(x) else x for x in leaves]
         args, kwargs = jax.tree.unflatten(structure, given)
@@ -138,6 +136,23 @@ class ModuleSource(_State):
         numbers = jax.tree.unflatten(structure, range(len(leaves)))
         places = places_of_inputs(program, *numbers)
         return self.forward(program, tuple(at for at in places if is_array(leaves[at])), ())
+
+    def _check_unchanged(self) -> None:
+        """Refuses a module whose tensors are no longer those that were imported.
+
+        Some replace a buffer at their first call, for the sizes that they see.
+        """
+        present = _facts_of(self._module)
+        for name in (*self._imported, *present):
+            before, now = self._imported.get(name), present.get(name)
+            if before != now:
+                fail(
+                    "from_torch",
+                    f"{name!r} of {self.name} was {before or 'not there'} when the module was "
+                    f"imported, and is {now or 'not there'} now",
+                    hint="import the module again: functx.interop.from_torch(module)",
+                    error=ValueError,
+                )
 
 
 class ProgramSource(_State):
@@ -168,6 +183,25 @@ class ProgramSource(_State):
     ) -> Forward:
         """The only forward pass."""
         return self._forward
+
+
+def _state_of(
+    module: torch.nn.Module,
+) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+    """All parameters and buffers, by all their names."""
+    return (
+        dict(module.named_parameters(remove_duplicate=False)),
+        dict(module.named_buffers(remove_duplicate=False)),
+    )
+
+
+def _facts_of(module: torch.nn.Module) -> dict[str, str]:
+    """The dtype and shape of each parameter and buffer."""
+    return {
+        name: f"{dtype_name(x.dtype)}[{','.join(map(str, x.shape))}]"
+        for each in _state_of(module)
+        for name, x in each.items()
+    }
 
 
 def _in_dtype(x: torch.Tensor, dtype: str) -> torch.Tensor:
