@@ -95,6 +95,34 @@ def test_a_module_whose_tensors_changed_is_imported_again():
         later({}, np.zeros(2, "float32"))
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute:UserWarning")  # by torch.export itself
+def test_a_tensor_that_an_earlier_call_computed_is_refused():
+    class Keeping(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.ones(3))
+            self.kept = {}
+
+        def forward(self, x):
+            if "doubled" not in self.kept:
+                self.kept["doubled"] = self.weight * 2
+            return x * self.kept["doubled"]
+
+    module, x = Keeping(), np.ones(3, "float32")
+    slope = lambda model: functx.grad(lambda params: model(params, x).sum())(model.params)["weight"]
+    assert slope(from_torch(module)).tolist() == [2, 2, 2]
+    module(torch.ones(3))
+    with pytest.raises(ValueError, match=r"Keeping keeps a tensor float32\[3\] that") as raised:
+        slope(from_torch(module))
+    assert "torch.no_grad()" in str(raised.value)
+    with pytest.raises(ValueError, match="ExportedProgram keeps a tensor"):
+        from_torch(torch.export.export(module, (torch.ones(3),)))
+    module.kept.clear()
+    with torch.no_grad():
+        module(torch.ones(3))
+    assert slope(from_torch(module)).tolist() == [0, 0, 0]
+
+
 def test_errors_of_operators_name_the_line_of_the_model():
     class Picking(torch.nn.Module):
         def forward(self, i):

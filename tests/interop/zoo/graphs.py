@@ -112,6 +112,7 @@ def sized(leaves, size):
 
 def exported(case):
     """PyTorch's program of the case for any batch."""
+    forget(case.module)
     leaves = sized(case.leaves, EXPORTED)
     args, kwargs = jax.tree.unflatten(case.structure, leaves)
     shapes, batch = torch.export.ShapesCollection(), torch.export.Dim("batch", min=2, max=MOST)

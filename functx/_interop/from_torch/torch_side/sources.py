@@ -80,7 +80,8 @@ class _State:
                 else:
                     users.append(name)
             else:
-                constants[name] = program.constants.get(spec.target)
+                constants[name] = value = program.constants.get(spec.target)
+                self._check_constant(value)
         takes = [*parameters, *buffers, *users]
         read = read_graph(program.graph_module, constants, takes)
         written, kept = [], []
@@ -104,6 +105,19 @@ class _State:
             inputs=inputs,
             default_dtype=dtype_name(torch.get_default_dtype()),
         )
+
+    def _check_constant(self, value: Any) -> None:
+        """Refuses a tensor of an earlier call: its derivatives by parameters would be lost."""
+        if isinstance(value, torch.Tensor) and value.grad_fn is not None:
+            shape = ",".join(map(str, value.shape))
+            fail(
+                "from_torch",
+                f"{self.name} keeps a tensor {dtype_name(value.dtype)}[{shape}] that an earlier "
+                "call computed from parameters, whose derivatives would be lost",
+                hint="import the module before it is called, or empty what it keeps; a call under "
+                "torch.no_grad() keeps a constant",
+                error=ValueError,
+            )
 
 
 class ModuleSource(_State):
