@@ -84,14 +84,14 @@ def test_a_module_whose_tensors_changed_is_imported_again():
     module = Caching()
     early = from_torch(module)
     module(torch.zeros(3))
-    message = r"'places' of Caching was float32\[1\] when .* imported, and is float32\[3\] now"
+    message = r"'places' of Caching was f32\[1\] when .* imported, and is f32\[3\] now"
     with pytest.raises(ValueError, match=message) as raised:
         early({}, np.zeros(3, "float32"))
     assert "import the module again" in str(raised.value)
     later = from_torch(module)
     np.testing.assert_array_equal(later({}, np.zeros(3, "float32")), [0, 1, 2])
     module.register_buffer("scale", torch.ones(()))
-    with pytest.raises(ValueError, match=r"'scale' .* not there when .* is float32\[\] now"):
+    with pytest.raises(ValueError, match=r"'scale' .* not there when .* is f32\[\] now"):
         later({}, np.zeros(2, "float32"))
 
 
@@ -112,7 +112,7 @@ def test_a_tensor_that_an_earlier_call_computed_is_refused():
     slope = lambda model: functx.grad(lambda params: model(params, x).sum())(model.params)["weight"]
     assert slope(from_torch(module)).tolist() == [2, 2, 2]
     module(torch.ones(3))
-    with pytest.raises(ValueError, match=r"Keeping keeps a tensor float32\[3\] that") as raised:
+    with pytest.raises(ValueError, match=r"Keeping keeps a tensor f32\[3\] that") as raised:
         slope(from_torch(module))
     assert "torch.no_grad()" in str(raised.value)
     with pytest.raises(ValueError, match="ExportedProgram keeps a tensor"):

@@ -19,7 +19,7 @@ from .exporting import exported, functional
 from .reading import read_graph
 from .refusals import explained, warning_of_functions
 from .signatures import array_inputs, filled_inputs, places_of_inputs, ranges_of, results_of
-from .tensors import array_of, dtype_name, empty_like_array
+from .tensors import array_of, described, dtype_name, empty_like_array
 
 
 def source_of(given: Any) -> Source:
@@ -109,11 +109,10 @@ class _State:
     def _check_constant(self, value: Any) -> None:
         """Refuses a tensor of an earlier call: its derivatives by parameters would be lost."""
         if isinstance(value, torch.Tensor) and value.grad_fn is not None:
-            shape = ",".join(map(str, value.shape))
             fail(
                 "from_torch",
-                f"{self.name} keeps a tensor {dtype_name(value.dtype)}[{shape}] that an earlier "
-                "call computed from parameters, whose derivatives would be lost",
+                f"{self.name} keeps a tensor {described(value)} that an earlier call computed from "
+                "parameters, whose derivatives would be lost",
                 hint="import the module before it is called, or empty what it keeps; a call under "
                 "torch.no_grad() keeps a constant",
                 error=ValueError,
@@ -211,11 +210,7 @@ def _state_of(
 
 def _facts_of(module: torch.nn.Module) -> dict[str, str]:
     """The dtype and shape of each parameter and buffer."""
-    return {
-        name: f"{dtype_name(x.dtype)}[{','.join(map(str, x.shape))}]"
-        for each in _state_of(module)
-        for name, x in each.items()
-    }
+    return {name: described(x) for each in _state_of(module) for name, x in each.items()}
 
 
 def _in_dtype(x: torch.Tensor, dtype: str) -> torch.Tensor:

@@ -8,12 +8,17 @@ import jax
 import torch
 
 from functx._arrays.constructors import asarray
-from functx._core import fail
+from functx._core import describe, fail
 
 
 def dtype_name(dtype: torch.dtype) -> str:
     """`"float32"` for `torch.float32`."""
     return str(dtype).removeprefix("torch.")
+
+
+def described(tensor: torch.Tensor) -> str:
+    """`f32[2,3]`, as errors have it of arrays."""
+    return describe(jax.ShapeDtypeStruct(tuple(tensor.shape), dtype_name(tensor.dtype)))
 
 
 def array_of(what: str, tensor: torch.Tensor) -> jax.Array:
