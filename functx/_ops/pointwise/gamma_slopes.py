@@ -37,8 +37,14 @@ def trigamma_above_zero(x: Array) -> Array:
     return total + (inverse + square * (np.asarray(0.5, x.dtype) + inverse * series))
 
 
-def _trigamma(x: Array) -> Array:
-    # lax.polygamma is wrong below zero; reflection is right, and JAX can differentiate it further.
+def trigamma(x: Array) -> Array:
+    r"""$\psi'(x)$, infinite at 0 and at negative integers, and NaN at minus infinity.
+
+    `lax.polygamma` is wrong below zero; reflection is right, and JAX can differentiate it further.
+
+    >>> trigamma(jnp.asarray([-0.5], "float32")).round(3)
+    Array([8.935], dtype=float32)
+    """
     below = x < 0.5
     infinite = jnp.isinf(x)
     right = jnp.where(infinite, 1, jnp.where(below, 1 - x, x))
@@ -52,7 +58,7 @@ def _trigamma(x: Array) -> Array:
 
 digamma_function = derivative_rules(
     digamma,
-    jvp=lambda primals, output, tangents: tangents[0] * _trigamma(primals[0]),
+    jvp=lambda primals, output, tangents: tangents[0] * trigamma(primals[0]),
     name="digamma",
 )
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import functools as ft
 import math
-from collections.abc import Callable
 from typing import Any, Literal
 
-import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array, core, lax
 
 from functx._core import (
@@ -17,22 +15,22 @@ from functx._core import (
     Autocast,
     decided,
     describe,
-    known,
     operator,
     Promote,
     refuse,
 )
+from functx._core.numbers.positions import position_dtype
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._core.rules.singular_points import zero_at_singular
-from functx._ops.indexing.addressing import positions_where
+from functx._ops.magnitude import magnitude
 
-from .power_norms import SQUARED, vector_norm
+from .differences import of_differences, over_elements, PairFunction, through_vectors
+from .power_norms import norm_slope, power, root_in_range, SQUARED, vector_norm
 
 
 __all__ = ["cdist", "pdist", "squared_cdist"]
 
 _FEW = 25  # PyTorch subtracts each vector from each if there are no more than these
-_SMALL = 2**12  # elements of a block of differences
 
 
 @operator(promote=Promote.SAME, accepts=Accepts.LAPACK_REAL, autocast=Autocast.FLOAT32)
@@ -112,7 +110,7 @@ def squared_cdist(x1: ArrayOnly, x2: ArrayOnly) -> Array:
            [25.,  0.]], dtype=float32)
     """
     _check_vectors(x1, x2)
-    return _each_to_each(x1, x2, lambda difference: jnp.sum(difference * difference, axis=1))
+    return _each_to_each(x1, x2, _squares)
 
 
 @operator(
@@ -142,15 +140,34 @@ def pdist(input: ArrayOnly, p: float = 2.0) -> Array:
         refuse(f"`input` must have 2 dimensions, got {describe(input)}")
     if not p >= 0:
         refuse(f"`p` must not be negative, got {p}")
-    n = input.shape[0]
-    if not known(*input.shape):
-        after = jnp.triu(jnp.ones((n, n), bool), 1).ravel()
-        pairs = positions_where(after, core.max_dim(n * (n - 1) // 2, 0))
-        return _by_rows(input, input, _norms(p), None).ravel()[pairs]
-    first, second = np.triu_indices(n, 1)
-    if input.size == 0:
-        return jnp.zeros(first.shape, input.dtype)
-    return _by_rows(input, input, _norms(p), max(_SMALL, input.size + n * n))[first, second]
+    return _above_diagonal(_each_to_each(input, input, _norms(p, diagonal=1)))
+
+
+def _above_diagonal(square: Array) -> Array:
+    """The elements above the diagonal, row by row; derivatives gather too, and do not scatter."""
+    n = square.shape[0]
+    size = core.max_dim(n * (n - 1) // 2, 0)
+    dtype = position_dtype(size)
+
+    def chosen(square: Array) -> Array:
+        # Counted from the last on, row r from below has r elements after r (r - 1) / 2 others.
+        after = size - 1 - lax.iota(dtype, size)
+        row = ((jnp.sqrt(8 * after.astype("float32") + 1) + 1) / 2).astype(dtype)
+        row -= (_triangle(row) > after).astype(dtype)
+        row += (_triangle(row + 1) <= after).astype(dtype)
+        return square[n - 1 - row, n - 1 - (after - _triangle(row))]
+
+    def spread(primals: Any, output: Any, cotangent: Array) -> tuple[Array]:
+        i, j = (lax.broadcasted_iota(dtype, (n, n), axis) for axis in (0, 1))
+        at = jnp.where(i < j, size - _triangle(n - i) + j - i, 0)
+        return (jnp.pad(cotangent, (1, 0))[at],)
+
+    move = lambda primals, output, tangents: chosen(tangents[0])
+    return derivative_rules(chosen, jvp=move, vjp=spread, of="output", name="pdist")(square)
+
+
+def _triangle(n: Array) -> Array:
+    return n * (n - 1) // 2
 
 
 def _check_vectors(x1: Array, x2: Array) -> None:
@@ -161,52 +178,66 @@ def _check_vectors(x1: Array, x2: Array) -> None:
         refuse(f"vectors must have the same length, got {describe(x1)} and {describe(x2)}")
 
 
-def _norms(p: float) -> Callable[[Array], Array]:
-    """The function that gives the norm of each row."""
-
-    def norms(difference: Array) -> Array:
-        out = vector_norm(difference, p, (1,))
-        if p == 0:  # a NaN differs, but is not counted here, as in PyTorch
-            out = jnp.where(jnp.any(difference != difference, axis=1), jnp.nan, out)
-        return out
-
-    return norms
-
-
-def _each_to_each(x1: Array, x2: Array, sizes: Callable[[Array], Array]) -> Array:
-    """The `sizes` of the differences of each vector in `x1` and each in `x2`."""
+def _each_to_each(x1: Array, x2: Array, values: PairFunction) -> Array:
+    """The `values` of two sets of vectors, or of many pairs of sets."""
     batch = jnp.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     shape = (*batch, x1.shape[-2], x2.shape[-2])
-    if x1.shape[-1] == 0 or 0 in shape:
+    size = x1.shape[-1]
+    if size == 0 or 0 in shape:
         return jnp.zeros(shape, x1.dtype)
-    all_known = known(*x1.shape, *x2.shape)
-    most = max(_SMALL, x1.size + x2.size + math.prod(shape)) if all_known else None
-    if math.prod(x2.shape[:-2]) == 1:  # all vectors of `x1` meet the same vectors of `x2`
-        rows = jnp.broadcast_to(x1, (*batch, *x1.shape[-2:])).reshape(-1, x1.shape[-1])
-        return _by_rows(rows, x2.reshape(x2.shape[-2:]), sizes, most).reshape(shape)
-    x1, x2 = (
-        jnp.broadcast_to(x, (*batch, *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (x1, x2)
-    )
-    each = None if most is None else max(most // max(len(x1), 1), 1)
-    return jax.vmap(lambda x1, x2: _by_rows(x1, x2, sizes, each))(x1, x2).reshape(shape)
+    x1 = jnp.broadcast_to(x1, (*batch, *x1.shape[-2:]))
+    if math.prod(x2.shape[:-2]) == 1:  # all vectors of the first sets meet the same vectors
+        x1, x2 = x1.reshape(1, -1, size), x2.reshape(1, *x2.shape[-2:])
+    else:
+        x2 = jnp.broadcast_to(x2, (*batch, *x2.shape[-2:]))
+        x1, x2 = (x.reshape(-1, *x.shape[-2:]) for x in (x1, x2))
+    return values(x1, x2).reshape(shape)
 
 
-def _by_rows(x1: Array, x2: Array, sizes: Callable[[Array], Array], most: int | None) -> Array:
-    """The `sizes` of the differences of two sets of vectors, with blocks of `most` at a time.
+@ft.lru_cache(maxsize=256)
+def _norms(p: float, diagonal: int = 0) -> PairFunction:
+    """The function that gives the norm of each difference.
 
-    Where `most` is None, because sizes are symbolic, the vectors of `x1` are taken one by one.
+    With `diagonal=1`, what it gives for a vector and that of the same number is not used, and may
+    be 1: zeros would have to be told from what left the range.
     """
+    norms = ft.partial(vector_norm, p=p, dim=(1,))
+    if p in (0, math.inf):
+        return lambda x1, x2: through_vectors(lambda x, z: _exact(x[0] - z[0], p), (x1,), (x2,))
+    if p == 1:
+        sums = ft.partial(over_elements, term=magnitude)
+        return of_differences(sums, norms, lambda d, _: _sign(d), name="cdist")
 
-    @jax.checkpoint  # the differences are not kept for derivatives
-    def of_row(row: Array) -> Array:
-        return sizes(row - x2)
+    def values(x1: Array, x2: Array) -> Array:
+        def summed(factor: Array | None) -> Array:
+            term = lambda d: power(d if factor is None else d * factor, p)
+            total = over_elements(x1, x2, term)
+            return total + jnp.eye(*total.shape[1:], dtype=total.dtype) if diagonal else total
 
-    if most is None:
-        return lax.map(of_row, x1)
-    block = max(most // max(x2.size, 1), 1)
-    if block >= len(x1):
-        return jax.vmap(of_row)(x1)
-    return lax.map(of_row, x1, batch_size=block)
+        return root_in_range(p, summed, lambda: over_elements(x1, x2, lax.abs, jnp.maximum))
+
+    slope = lambda difference, norm: norm_slope(difference, norm, p)
+    return of_differences(values, norms, slope, name="cdist", of="both")
+
+
+def _exact(difference: Array, p: float) -> Array:
+    """The number of elements that are not 0, or the largest."""
+    out = vector_norm(difference, p, (1,))
+    if p == 0:  # a NaN differs, but is not counted here, as in PyTorch
+        out = jnp.where(jnp.any(difference != difference, axis=1), jnp.nan, out)
+    return out
+
+
+def _sign(difference: Array) -> Array:
+    return jnp.where(difference == difference, lax.sign(difference), 0)
+
+
+_squares = of_differences(
+    ft.partial(over_elements, term=lax.square),
+    lambda difference: jnp.sum(difference * difference, axis=1),
+    lambda difference, _: 2 * difference,
+    name="squared_cdist",
+)
 
 
 def _by_products(x1: Array, x2: Array) -> Array:

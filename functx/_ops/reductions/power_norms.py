@@ -47,32 +47,60 @@ def vector_norm(input: Array, p: float, dim: Any, kept: Array | None = None) -> 
 @ft.lru_cache(maxsize=256)
 def _norm_of_powers(p: float, axes: tuple[int, ...]) -> Callable[[Array], Array]:
     return derivative_rules(
-        ft.partial(_in_range, p=p, axes=axes),
+        ft.partial(_norm, p=p, axes=axes),
         jvp=ft.partial(_norm_jvp, p=p, axes=axes),
         name="norm",
     )
 
 
-def _in_range(x: Array, *, p: float, axes: tuple[int, ...]) -> Array:
-    """The norm, also where powers leave the range of the dtype."""
-    plain = _plain(x, p, axes)
-    if x.size == 0:
-        return plain
-    most = float(jnp.finfo(x.dtype).maxexp - 2)
-    high = 2.0 ** (most / (abs(p) + 1))
+def _norm(x: Array, *, p: float, axes: tuple[int, ...]) -> Array:
+    parts = (x,) if category(x.dtype) == 2 else (lax.real(x), lax.imag(x))
 
-    def scaled() -> Array:
-        parts = (x,) if category(x.dtype) == 2 else (lax.real(x), lax.imag(x))
-        sizes = ft.reduce(jnp.maximum, map(jnp.abs, parts))
+    def summed(factor: Array | None) -> Array:
+        scaled = (
+            parts if factor is None else [part * jnp.expand_dims(factor, axes) for part in parts]
+        )
+        near_1 = lax.complex(*scaled) if len(scaled) == 2 else scaled[0]
+        return jnp.sum(power(near_1, p), axis=axes)
+
+    def size() -> Array:
         choose = jnp.max if p > 0 else jnp.min  # it decides which norm it is
-        size = choose(sizes, axis=axes, keepdims=True)
-        down, up = _powers_of_two(size)
-        parts = [part * down for part in parts]  # a complex factor makes NaN of infinity
-        near_1 = lax.complex(*parts) if len(parts) == 2 else parts[0]
-        return _plain(near_1, p, axes) * jnp.squeeze(up, axes)
+        return choose(ft.reduce(jnp.maximum, map(jnp.abs, parts)), axis=axes)
 
+    return root_in_range(p, summed, size, empty=x.size == 0)
+
+
+def root_in_range(
+    p: float,
+    summed: Callable[[Array | None], Array],
+    size: Callable[[], Array],
+    *,
+    empty: bool = False,
+) -> Array:
+    """Norms of real or complex vectors, also where powers leave the range of the dtype.
+
+    - `summed`: the sums of the powers of elements, or of their products with a real factor for each
+      norm: one of a complex dtype would make NaN of infinity.
+    - `size`: the real number for each norm that decides which one it is.
+    - `empty`: whether the vectors have no elements, or there are none.
+    """
+    plain = _root(summed(None), p)
+    if empty:
+        return plain
+    most = float(jnp.finfo(plain.dtype).maxexp - 2)
+    high = 2.0 ** (most / (abs(p) + 1))
     ordinary = (plain > 1 / high) & (plain < high)
-    return lax.cond(jnp.all(ordinary), lambda: plain, scaled)
+
+    def checked() -> Array:
+        sizes = size()
+
+        def scaled() -> Array:
+            down, up = _powers_of_two(sizes)
+            return _root(summed(down), p) * up
+
+        return lax.cond(jnp.all(ordinary | (sizes == 0)), lambda: plain, scaled)
+
+    return lax.cond(jnp.all(ordinary), lambda: plain, checked)
 
 
 def _powers_of_two(size: Array) -> tuple[Array, Array]:
@@ -84,24 +112,32 @@ def _powers_of_two(size: Array) -> tuple[Array, Array]:
     return jnp.ldexp(one, -exponent), jnp.ldexp(one, exponent)
 
 
-def _plain(x: Array, p: float, axes: tuple[int, ...]) -> Array:
+def power(x: Array, p: float) -> Array:
+    """$|x|^p$."""
     even = p > 0 and p % 2 == 0
-    powers = lax.integer_pow(_squares(x), int(p) // 2) if even else magnitude(x) ** p
-    total = jnp.sum(powers, axis=axes)
+    return lax.integer_pow(_squares(x), int(p) // 2) if even else magnitude(x) ** p
+
+
+def _root(total: Array, p: float) -> Array:
     return lax.sqrt(total) if p == 2 else total ** (1 / p)
 
 
 def _norm_jvp(
     primals: Any, output: Array, tangents: Any, *, p: float, axes: tuple[int, ...]
 ) -> Array:
-    r"""$\sum_i (|x_i| / n)^{p - 1} \operatorname{sgn}(x_i)\, t_i$; no power leaves the range.
+    """The sum of `norm_slope` times the tangent over all elements."""
+    [x], [t] = primals, tangents
+    slope = norm_slope(x, jnp.expand_dims(output, axes), p)
+    return jnp.sum(jnp.real(jnp.conj(slope) * t), axis=axes)
+
+
+def norm_slope(x: Array, norm: Array, p: float) -> Array:
+    r"""$(|x_i| / n)^{p - 1} \operatorname{sgn}(x_i)$ for a `norm` $n$; no power leaves the range.
 
     Norms of nothing but zeros, or infinities for negative `p`, are constant. Except for squares and
     other even powers, terms of 0 are constant too, unless there is NaN beside them, and so are
     terms of infinity for negative `p`. Where they have no second derivative, 0 stands for it.
     """
-    [x], [t] = primals, tangents
-    norm = jnp.expand_dims(output, axes)
     none = norm == (0 if p > 0 else jnp.inf)
     vanishes = norm == 0
     norm = jnp.where(none | vanishes, 1, norm)  # no slope depends on it there
@@ -123,8 +159,7 @@ def _norm_jvp(
         if 0 < p < 2:
             none |= flat  # their second derivatives are infinite
     # Where there is no second derivative, `x` stands for the slope: only its direction matters.
-    slope = zero_at_singular(none, jnp.where(none, x, slope), SQUARED)
-    return jnp.sum(jnp.real(jnp.conj(slope) * t), axis=axes)
+    return zero_at_singular(none, jnp.where(none, x, slope), SQUARED)
 
 
 def _squares(x: Array) -> Array:

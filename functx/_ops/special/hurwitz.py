@@ -24,8 +24,6 @@ _COEFFICIENTS = (
     *(-174611 / 802857662698291200000, 77683 / 14101100039391805440000),
     -236364091 / 1693824136731743669452800000,
 )
-# $B_{2k}$. After ten terms these leave less than 1e-17 of the sum of squares.
-_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
 _STEEP = 1e3  # the sum ends if the exponent is so many times the first number left out
 
 
@@ -62,25 +60,6 @@ def zeta_in_exponent(order: int, offset: int, s: Array, q: Array) -> Array:
 
 def _differentiated(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
     return lambda s, q: jax.jvp(lambda s: function(s, q), (s,), (jnp.ones_like(s),))[1]
-
-
-def trigamma_sum(x: Array) -> Array:
-    r"""$\sum_{k \ge 0} (x + k)^{-2}$: ten terms and the asymptotic series of the others (Abramowitz
-    and Stegun, 6.4.12). Negative numbers are reflected (6.4.7).
-    """
-    left = x < 0
-    first = jnp.where(left, 1 - x, x)
-    inverse = 1 / (first + _TERMS)
-    square = inverse * inverse
-    rest = jnp.zeros_like(x)
-    for number in reversed(_BERNOULLI):
-        rest = (rest + number) * square
-    total = inverse * (1 + (0.5 * inverse + rest))
-    for k in reversed(range(_TERMS)):
-        term = 1 / (first + k)
-        total = total + term * term
-    pole = np.pi / jnp.sin(np.pi * (x - jnp.round(x)))
-    return jnp.where(left, pole * pole - total, total)
 
 
 def polygamma_sum(n: int, x: Array) -> Array:

@@ -10,9 +10,9 @@ from jax import Array
 
 from functx._core import Accepts, ArrayLike, ArrayOnly, operator, Promote, refuse
 from functx._core.rules.custom_derivatives import derivative_rules
-from functx._ops.pointwise.gamma_slopes import digamma_function
+from functx._ops.pointwise.gamma_slopes import digamma_function, trigamma
 
-from .hurwitz import polygamma_sum, trigamma_sum, zeta_in_exponent
+from .hurwitz import polygamma_sum, zeta_in_exponent
 from .slopes import PointwiseFunction, with_slopes
 from .wide import widened
 
@@ -104,7 +104,7 @@ def _polygamma(n: int) -> PointwiseFunction:
 
     def forward(x: Array) -> Array:
         # PyTorch takes large negative numbers for poles where $n > 1$.
-        out = widened(trigamma_sum if n == 1 else ft.partial(polygamma_sum, n))(x)
+        out = widened(trigamma if n == 1 else ft.partial(polygamma_sum, n))(x)
         return out if n % 2 else -out
 
     return derivative_rules(

@@ -100,7 +100,7 @@ def _block_of_windows(g: Geometry, rows: Array, height: int) -> Array:
     for i, (stride, _, dilation, _, size) in reversed(list(enumerate(g.dimensions()))):
         places = ((j * dilation, sizes[i], stride) for j in range(size))
         seen = [a_stride_apart(rows, {1 + i: place}) for place in places]
-        # A copy into a matrix is one of runs; one into more dimensions goes element by element.
+        # XLA copies faster into a matrix than into an array of more dimensions.
         flat = [x.reshape(x.shape[0], -1) for x in seen] if i == 0 else seen
         rows = jnp.concatenate(flat)
     return rows

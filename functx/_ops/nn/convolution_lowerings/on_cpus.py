@@ -23,7 +23,7 @@ from .xla_kernels import by_kernels
 WINDOW = 64  # elements of a kernel that is not large
 _MANY = 2**19  # products; a group with fewer is not worth a step of a loop
 _CHANNELS = 32  # filters or channels; fewer fill no vectors
-_SMALL, _MEDIUM = 25, 49  # elements of kernels
+_SMALL, _MEDIUM = 25, 49  # elements: kernels above the first and up to the second are XLA's
 _COLUMNS = 2**20  # elements of a matrix of windows that is larger than the kernel
 _BLOCK = 2**18  # elements of a matrix of windows that stays in the cache
 _ROW = 2**20  # elements of the matrix of one row's windows, at most
@@ -114,7 +114,8 @@ def blocks_pay(g: Geometry, image: Array, result: Array) -> bool:
     """Whether `by_blocks` is faster than XLA's kernels.
 
     These have the results as their windows and the images of the batch as their channels, and
-    transpose both. Between 26 and 49 elements of a kernel they are as fast or faster.
+    transpose both. Kernels of 26 to 49 elements are left to them: at 7 x 7 they take 0.8 of the
+    blocks' time in a first layer of 3 channels, and 1.8 with 16 channels.
     """
     dtype = np.dtype(g.dtype)
     if not known(*image.shape, *result.shape) or 0 in result.shape:

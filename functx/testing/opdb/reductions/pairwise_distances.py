@@ -44,10 +44,13 @@ def product_samples(make: Make) -> Iterator[Sample]:
     yield call(make(2, 3), apart(make, 3, 3), 1, mode)
 
 
-def block_samples(make: Make) -> Iterator[Sample]:
-    """More differences than are taken at a time, and a rest."""
-    yield call(make(9, 64), apart(make, 9, 64), 1)
-    yield call(make(2, 9, 32), apart(make, 2, 9, 32), 3)
+def many_samples(make: Make) -> Iterator[Sample]:
+    """Pairs enough for loops over them: of elements by steps, and of vectors by blocks, both with a
+    rest.
+    """
+    yield call(make(16, 21), apart(make, 16, 21), 1)
+    yield call(make(2, 16, 20), apart(make, 2, 16, 20), 3)
+    yield call(make(17, 3), apart(make, 16, 3))
 
 
 def cdist_refusals(make: Make) -> Iterator[Refusal]:
@@ -70,6 +73,7 @@ def pairs_samples(make: Make) -> Iterator[Sample]:
         yield call(make.distinct(4, 2), p)
     yield call(make.put([[0, 0], [0.5, 1.5], [2.5, 0.5], [3.5, 5]]), math.inf)  # no ties
     yield call(make.distinct(3, 3))
+    yield call(make.distinct(16, 2))
     yield call(make(1, 3), p=1)
     yield call(make(3, 0))
     yield call(make(0, 2), math.inf)
@@ -153,10 +157,20 @@ def product_conventions(make: Make) -> Iterator[Convention]:
     yield Convention("NaN", lost, value=[[np.nan]])
 
 
-def block_conventions(make: Make) -> Iterator[Convention]:
-    x = make.put(np.zeros((9, 64)))
-    zeros = np.zeros((9, 64))
-    yield Convention("0", call(x, x, 1), value=np.zeros((9, 9)), gradient=(zeros, zeros))
+def many_conventions(make: Make) -> Iterator[Convention]:
+    zeros = np.zeros((16, 21))
+    x = make.put(zeros)
+    for p in (1, 2):
+        at = call(x, x, p)
+        yield Convention(f"p={p}, 0", at, value=np.zeros((16, 16)), gradient=(zeros, zeros))
+    for size in (1e30, 1e-30):
+        far = make.put(np.diag([size] * 16))
+        want = size * 2**0.5 * (1 - np.eye(16))
+        yield Convention(f"distances of {size}", call(far, far), value=want)
+    lost = np.zeros((16, 16))
+    lost[0] = np.nan
+    x = make.put(np.zeros((16, 2)))
+    yield Convention("NaN", call(make.put(lost[:, :2]), x), value=lost)
 
 
 def squared_samples(make: Make) -> Iterator[Sample]:
@@ -169,9 +183,9 @@ def squared_samples(make: Make) -> Iterator[Sample]:
     yield call(make(0, 2, 2), make(0, 3, 2))
 
 
-def squared_block_samples(make: Make) -> Iterator[Sample]:
-    yield call(make(9, 64), make(9, 64))
-    yield call(make(2, 9, 32), make(2, 9, 32))
+def many_squared_samples(make: Make) -> Iterator[Sample]:
+    yield call(make(2, 16, 20), make(2, 16, 20))
+    yield call(make(16, 21), make(17, 21))
 
 
 def squared_refusals(make: Make) -> Iterator[Refusal]:
@@ -232,11 +246,11 @@ OPS = [
     ),
     OpInfo(
         functx.cdist,
-        block_samples,
+        many_samples,
         reference=np_cdist,
-        variant="blocks",
+        variant="many",
         tolerances=(SUMS,),
-        conventions=block_conventions,
+        conventions=many_conventions,
     ),
     OpInfo(
         functx.squared_cdist,
@@ -249,9 +263,9 @@ OPS = [
     ),
     OpInfo(
         functx.squared_cdist,
-        squared_block_samples,
+        many_squared_samples,
         np_squared,
-        variant="blocks",
+        variant="many",
         tolerances=(SUMS,),
         departures=(NOT_PYTORCHS,),
     ),
