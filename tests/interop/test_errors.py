@@ -160,27 +160,6 @@ def test_errors_of_exports_name_the_line_of_the_model():
     assert raised.value.__notes__ == ["from_torch: in the export of Linear for f32[3,4]"]
 
 
-def test_a_function_that_loses_its_backward_pass_is_named():
-    class Rounding(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, x):
-            return x.round()
-
-        @staticmethod
-        def backward(ctx, cotangent):
-            return cotangent
-
-    class Straight(torch.nn.Module):
-        def forward(self, x):
-            return Rounding.apply(2 * x)  # through
-
-    apply = torch.autograd.Function.__dict__["apply"]
-    with pytest.warns(UserWarning, match=r"that of Rounding is lost, from .*# through") as met:
-        slope = functx.grad(lambda x: functx.sum(from_torch(Straight())({}, x)))(X)
-    assert not slope.any() and met[0].filename == __file__
-    assert torch.autograd.Function.__dict__["apply"] is apply
-
-
 def test_an_export_leaves_pytorch_as_it_was():
     layers, law = torch.nn.modules.transformer, torch.distributions.Distribution
     before = layers._detect_is_causal_mask, law._validate_args

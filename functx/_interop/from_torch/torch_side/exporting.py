@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from .backward_passes import BackwardPass, OwnCalls
 from .grad_regions import without_grad_regions
 from .unrecorded_writes import with_unrecorded_writes
 
@@ -23,15 +24,25 @@ def exported(
     kwargs: dict[str, Any],
     train: bool,
     replaced: Mapping[torch.Tensor, torch.Tensor],
+    calls: OwnCalls,
 ) -> Any:
     """The functional program of a module in this mode, for arguments of these shapes and dtypes.
 
-    `replaced` are tensors that stand for parameters and buffers meanwhile, in other dtypes.
+    `replaced` are tensors that stand for parameters and buffers meanwhile, in other dtypes. `calls`
+    takes those of the model's `autograd.Function`s.
     """
-    with _exporting, _unchanged(module), _quiet(), _without_values(), torch.enable_grad():
+    with _exporting, _unchanged(module), _quiet(), _without_values(), calls.recorded():
         module.train(train)
         _replace(module, replaced)
-        program = torch.export.export(module, args, kwargs, strict=False)
+        with torch.enable_grad():
+            program = torch.export.export(module, args, kwargs, strict=False)
+            return functional(program)
+
+
+def exported_backward(backward: BackwardPass, calls: OwnCalls) -> Any:
+    """The functional program of a backward pass; `calls` takes those of functions in it."""
+    with _exporting, _quiet(), _without_values(), calls.recorded(), torch.enable_grad():
+        program = torch.export.export(backward, backward.examples(), strict=False)
         return functional(program)
 
 

@@ -51,21 +51,32 @@ _PYTHON = {
 }
 
 
+OwnFunctions = Callable[[int], Callable[..., Any]]
+
+
 def read_graph(
-    graph: GraphModule, constants: Mapping[str, Any], inputs: Iterable[str] | None = None
+    graph: GraphModule,
+    constants: Mapping[str, Any],
+    inputs: Iterable[str] | None = None,
+    own: OwnFunctions | None = None,
 ) -> ImportedProgram:
     """The program of a graph. `constants` are values of placeholders that are no inputs.
 
-    `inputs` are the names of placeholders in the order in which the program takes them.
+    `inputs` are the names of placeholders in the order in which the program takes them. `own` gives
+    what stands for a backward pass by its number.
     """
-    return _Reader(graph, constants, inputs).program()
+    return _Reader(graph, constants, inputs, own).program()
 
 
 class _Reader:
     def __init__(
-        self, graph: GraphModule, constants: Mapping[str, Any], inputs: Iterable[str] | None
+        self,
+        graph: GraphModule,
+        constants: Mapping[str, Any],
+        inputs: Iterable[str] | None,
+        own: OwnFunctions | None,
     ):
-        self.graph = graph
+        self.graph, self.own = graph, own
         self.given = constants
         held = [n.name for n in graph.graph.nodes if n.op == "placeholder"]
         self.inputs = [n for n in held if n not in constants] if inputs is None else list(inputs)
@@ -119,7 +130,7 @@ class _Reader:
     def _attribute(self, node: Node) -> None:
         value = operator.attrgetter(str(node.target))(self.graph)
         if isinstance(value, GraphModule):
-            self.plain[node.name] = read_graph(value, {})
+            self.plain[node.name] = read_graph(value, {}, own=self.own)
         else:
             self._constant(node.name, value)
 
@@ -156,6 +167,8 @@ class _Reader:
         self, node: Node, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> BoundCall:
         space, _, name = target._schema.name.partition("::")
+        if target is torch.ops.functx.own_backward.default and self.own is not None:
+            return BoundCall(self.own(args[-1]), args[:-1], ())
         own = registered(space, name, target._overloadname)
         own = own or OF_LIBRARIES.get(f"{space}::{name}")
         if own is not None:

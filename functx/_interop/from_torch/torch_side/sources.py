@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jax
@@ -13,11 +14,13 @@ from functx._core import describe, fail
 from functx._interop.from_torch.calls import is_array
 from functx._interop.from_torch.forward import Forward
 from functx._interop.from_torch.model import Source
+from functx._interop.from_torch.own_derivatives import as_it_is, OwnBackward
 from functx._interop.from_torch.sizes import ArrayInput
 
-from .exporting import exported, functional
-from .reading import read_graph
-from .refusals import explained, warning_of_functions
+from .backward_passes import BackwardPass, OwnCall, OwnCalls
+from .exporting import exported, exported_backward, functional
+from .reading import OwnFunctions, read_graph
+from .refusals import explained
 from .signatures import array_inputs, filled_inputs, places_of_inputs, ranges_of, results_of
 from .tensors import array_of, described, dtype_name, empty_like_array
 
@@ -63,8 +66,14 @@ class _State:
         self.dtypes = {path: dtype_name(x.dtype) for path, x in self.tensors.items()}
         self.ranges: Mapping[str, tuple[int, int | None]] = {}
 
-    def forward(self, program: Any, leaves: tuple[int, ...], inputs: tuple[ArrayInput, ...]) -> Any:
-        """The forward pass of a functional exported program."""
+    def forward(
+        self,
+        program: Any,
+        leaves: tuple[int, ...],
+        inputs: tuple[ArrayInput, ...] = (),
+        own: OwnFunctions | None = None,
+    ) -> Forward:
+        """The forward pass of a functional exported program, with backward passes of its `own`."""
         signature = program.graph_signature
         constants, parameters, buffers, users = {}, {}, {}, []
         for spec in signature.input_specs:
@@ -83,7 +92,7 @@ class _State:
                 constants[name] = value = program.constants.get(spec.target)
                 self._check_constant(value)
         takes = [*parameters, *buffers, *users]
-        read = read_graph(program.graph_module, constants, takes)
+        read = read_graph(program.graph_module, constants, takes, own)
         written, kept = [], []
         places: list[int | None] = []
         for spec, out in zip(signature.output_specs, read.outputs, strict=True):
@@ -144,11 +153,17 @@ class ModuleSource(_State):
         replaced = {
             x: _in_dtype(x, dtypes[path]) for path, x in self.tensors.items() if path in dtypes
         }
-        with explained(self.name, leaves), warning_of_functions():
-            program = exported(self._module, args, kwargs, train, replaced)
+        calls = OwnCalls()
+        with explained(self.name, leaves):
+            program = exported(self._module, args, kwargs, train, replaced, calls)
         numbers = jax.tree.unflatten(structure, range(len(leaves)))
         places = places_of_inputs(program, *numbers)
-        return self.forward(program, tuple(at for at in places if is_array(leaves[at])), ())
+        own = _OwnDerivatives(calls, self.tensors.values())
+        found = self.forward(
+            program, tuple(at for at in places if is_array(leaves[at])), own=own.function
+        )
+        own.warn()
+        return found
 
     def _check_unchanged(self) -> None:
         """Refuses a module whose tensors are no longer those that were imported.
@@ -166,6 +181,59 @@ class ModuleSource(_State):
                     hint="import the module again: functx.interop.from_torch(module)",
                     error=ValueError,
                 )
+
+
+class _OwnDerivatives:
+    """What stands for the backward passes of a model's functions, each imported when it is met."""
+
+    def __init__(self, calls: OwnCalls, tensors: Iterable[torch.Tensor]):
+        self._calls, self._lost = calls, dict[str, str]()
+        self._held = {x.data_ptr() for x in tensors if x.numel()}
+        self._functions: dict[int, Callable[..., Any]] = {}
+
+    def function(self, number: int) -> Callable[..., Any]:
+        """The function of the results, inputs and saved tensors of a call."""
+        if number not in self._functions:
+            self._functions[number] = as_it_is  # for a backward pass that calls its own function
+            self._functions[number] = self._imported(self._calls.calls[number])
+        return self._functions[number]
+
+    def _imported(self, call: OwnCall) -> Callable[..., Any]:
+        name = call.function.__name__
+        try:
+            if call.dirty:
+                raise NotImplementedError("its forward pass writes into its arguments")
+            backward = BackwardPass(call)
+            program = exported_backward(backward, self._calls)
+            self._check_constants(program)
+            leaves = tuple(range(len(jax.tree.leaves(backward.examples()))))
+            read = _State(name, {}, {}).forward(program, leaves, own=self.function)
+        except Exception as refusal:  # the forward pass may be all that is wanted
+            said = str(refusal).partition("\n")[0]
+            self._lost.setdefault(name, f"{call.line}: {type(refusal).__name__}: {said}")
+            return as_it_is
+        return OwnBackward(name, read, backward.once)
+
+    def _check_constants(self, program: Any) -> None:
+        """Refuses what is computed from the state of the model, which would be a constant."""
+        for value in program.constants.values():
+            if isinstance(value, torch.Tensor) and (
+                value.requires_grad or value.data_ptr() in self._held
+            ):
+                raise NotImplementedError(
+                    "its backward pass reads a parameter or a buffer that `ctx` does not save"
+                )
+
+    def warn(self) -> None:
+        """Warns of backward passes that could not be imported."""
+        for name, why in self._lost.items():
+            warnings.warn(
+                f"from_torch: the backward pass of {name} is lost, and the derivative is that of "
+                f"its forward pass{why}\n"
+                "  hint: make it an operator (torch.library.custom_op), and give functx.interop."
+                "register a functx.Function for it",
+                stacklevel=6,  # where the model is called
+            )
 
 
 class ProgramSource(_State):
