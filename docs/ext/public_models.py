@@ -25,6 +25,7 @@ CHECKS = {
     "training": "training mode",
     "samples": "gradients of each sample",
     "hessian": "products with the Hessian",
+    "torchax": "torchax: values and gradients",
 }
 OUTCOMES = ("agrees", "in float32", "differs", "refused", "time", "memory", "not run")
 _WIDE = " in double"
@@ -133,8 +134,8 @@ def models_table() -> str:
     found = recorded()
     lines = [
         "| model | parameters | values | gradients | graphs | training | each sample | Hessian |"
-        " remarks |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|---|",
+        " torchax | remarks |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|",
     ]
     for model in listed():
         rows = {check: found.get((model, check)) for check in CHECKS}
@@ -161,8 +162,9 @@ def _remarks(model: str, rows: Iterable[Row | None]) -> str:
     said = []
     for row in rows:
         if row is not None:
+            whose = "torchax: " if row.check == "torchax" else ""
             said += [
-                _SHOWN[name].format(text.replace("|", " "))
+                whose + _SHOWN[name].format(text.replace("|", " "))
                 for name, text in row.words.items()
                 if name in _SHOWN
             ]

@@ -34,6 +34,7 @@ def test_the_last_outcome_of_each_check_is_recorded(public_models, tmp_path, mon
         line("hf:albert", "values", "agrees", {"values": 1e-16, "gradients": 3e-16}, parameters=7),
         line("hf:albert", "graphs", "agrees", {"budget": 2e-16, "partition": 1e-16}, nodes=9),
         line("hf:gemma", "graphs", "agrees", {"budget": 1e-16}, **{"one batch": "no", "budget": 1}),
+        line("hf:gemma", "torchax", "failed", {}, reason="KeyError: b"),
         line("hf:unlisted", "values", "agrees", {"values": 0.0}),
         line("hf:gemma", "values", "in float32", whole | in_double, casts="a.py:3: x.float()"),
     ]
@@ -50,10 +51,14 @@ def test_the_last_outcome_of_each_check_is_recorded(public_models, tmp_path, mon
     monkeypatch.setattr(public_models, "recorded", lambda: found)
     rows = public_models.models_table().splitlines()
     [albert] = [row for row in rows if "`hf:albert`" in row]
-    assert albert == "| `hf:albert` | 7 | 1e-16 | 3e-16 | 2e-16 | not run | not run | not run |  |"
+    assert (
+        albert
+        == "| `hf:albert` | 7 | 1e-16 | 3e-16 | 2e-16 | not run | not run | not run | not run |  |"
+    )
     [gemma] = [row for row in rows if "`hf:gemma`" in row]
     assert "| 3e-07 (2e-15) | 2e-07 (1e-15) |" in gemma and "`a.py:3: x.float()`" in gemma
     assert "one batch: `no`" in gemma and "budget of 1" in gemma and "nodes" not in albert
+    assert "torchax: `KeyError: b`" in gemma
     [bart] = [row for row in rows if "`hf:bart`" in row]
     assert "| refused | refused |" in bart and "`ValueError: a, b c`" in bart
     counts = public_models.counts_table().splitlines()

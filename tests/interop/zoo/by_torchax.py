@@ -1,15 +1,31 @@
 """The same models by torchax, which runs a module's own calls on JAX's arrays."""
 
+import contextlib
+import functools as ft
+
 import jax
 
 from benchmarks.importing import torchax_if_there
 
 from .building import build
-from .comparing import error, errors_of_each, floating, numbers, objective, slopes
+from .comparing import error, errors_of_each, floating, NEAR, numbers, objective, slopes
+from .widening import widened
 
 
 def torchax(spec):
-    """Values and gradients by all parameters of what `extract_jax` gives, in evaluation."""
+    """Values and gradients by all parameters of what `extract_jax` gives, in evaluation.
+
+    Models that cast to float32 are computed in double too.
+    """
+    report = _compared(spec, contextlib.nullcontext)
+    if any(not x <= NEAR for x in report["errors"].values()):
+        with widened():
+            again = _compared(spec, widened)
+        report["errors"] |= {f"{name} in double": x for name, x in again["errors"].items()}
+    return report
+
+
+def _compared(spec, inside):
     library = torchax_if_there()
     if library is None:
         raise ImportError("this check needs the package `torchax`")
@@ -17,6 +33,7 @@ def torchax(spec):
     case = build(spec)
     out = case.call(case.module, case.leaves)
     wanted = numbers(slopes(objective(out), case.parameters.values()))
+    _enter_in_calls(case.module, inside)
     states, function = library.extract_jax(case.module)
     params = {name: states[name] for name in case.parameters}
 
@@ -33,3 +50,15 @@ def torchax(spec):
             "gradients": error([of_params[name] for name in params], wanted),
         }
     }
+
+
+def _enter_in_calls(module, context):
+    """Enters a context in each forward pass of a module, within torchax's own."""
+    forward = module.forward
+
+    @ft.wraps(forward)
+    def inside(*args, **kwargs):
+        with context():
+            return forward(*args, **kwargs)
+
+    module.forward = inside

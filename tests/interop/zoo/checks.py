@@ -24,12 +24,9 @@ from functx.testing.checks.programs import cheaper_flags
 
 from .building import BATCH, build, for_training
 from .by_torchax import torchax
-from .comparing import error, errors_of_each, first_line, floating, numbers, objective, slopes
+from .comparing import error, errors_of_each, first_line, floating, NEAR, numbers, objective, slopes
 from .graphs import graphs
 from .widening import casts_to_float32, widened
-
-
-NEAR = 1e-12  # beyond, what a model casts to float32 is looked for
 
 
 def values(spec):

@@ -5,6 +5,9 @@ import numpy as np
 import torch
 
 
+NEAR = 1e-12  # beyond, what a model casts to float32 is looked for
+
+
 def floating(tree):
     """The floating arrays or tensors of a result, with dicts in the order of their keys."""
     if hasattr(tree, "dtype"):
