@@ -29,7 +29,7 @@ class OwnBackward:
     once: bool  # whether it must not be differentiated
 
     def __call__(
-        self, results: Sequence[Array], inputs: Sequence[Array], saved: Sequence[Array], *_: Any
+        self, results: Sequence[Array], inputs: Sequence[Array], saved: Sequence[Array]
     ) -> tuple[Array, ...]:
         """`results`, which depend on `inputs` as the backward pass says, and on nothing else."""
         ruled = derivative_rules(

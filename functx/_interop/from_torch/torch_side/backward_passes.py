@@ -132,7 +132,10 @@ class OwnCalls:
 
     @contextlib.contextmanager
     def recorded(self) -> Iterator[None]:
-        """Functions of the model note their calls here. Those of PyTorch itself do not."""
+        """Notes calls of the model's functions in the block, and not those of PyTorch's own.
+
+        Both record what their forward passes compute.
+        """
         own = _FUNCTION.__dict__["apply"]
 
         def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
@@ -172,7 +175,7 @@ class OwnCalls:
         constant = tuple(any(x is each for each in context.constant) for x in results)
         dirty = bool(context.dirty)
         context.dirty = context.constant = ()
-        attributes = jax.tree.map(place, dict(vars(context)), is_leaf=lambda x: x is None)
+        attributes = jax.tree.map(place, dict(vars(context)))
         like = lambda values: tuple(map(_like, values))
         line = innermost_line(traceback.extract_stack())
         noted = (like(args), like(results), constant, like(saved), attributes, dirty)
@@ -222,8 +225,7 @@ class BackwardPass(torch.nn.Module):
         given = {"inputs": inputs, "results": results, "saved": saved}
         context: Any = _Context(self.call.args)
         fill = lambda x: given[x.kind][x.number] if isinstance(x, _Place) else x
-        places = jax.tree.map(fill, self.call.context, is_leaf=lambda x: isinstance(x, _Place))
-        vars(context).update(places)
+        vars(context).update(jax.tree.map(fill, self.call.context))
         of_results = self._of_results(iter(results), iter(cotangents), context.materialize_grads)
         backward: Callable[..., Any] = self.call.function.backward
         found = (_unmarked(backward) or backward)(context, *of_results)

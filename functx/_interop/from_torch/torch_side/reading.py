@@ -167,7 +167,7 @@ class _Reader:
         self, node: Node, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> BoundCall:
         space, _, name = target._schema.name.partition("::")
-        if target is torch.ops.functx.own_backward.default and self.own is not None:
+        if self.own is not None and target._schema.name == "functx::own_backward":
             return BoundCall(self.own(args[-1]), args[:-1], ())
         own = registered(space, name, target._overloadname)
         own = own or OF_LIBRARIES.get(f"{space}::{name}")
