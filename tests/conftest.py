@@ -83,6 +83,7 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "full: left out of the quick profile for its cost")
     config.addinivalue_line("markers", "reads_files: rests on the documentation too")
     config.addinivalue_line("markers", "reads(path): rests on this file too")
+    config.addinivalue_line("markers", "of_operator(name): comes to no other operator")
     if wanted(config) and not hasattr(config, "workerinput"):  # workers send what they record
         config.pluginmanager.register(CheckResults(config))
     config.pluginmanager.register(slow_tests)

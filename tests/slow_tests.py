@@ -1,12 +1,12 @@
 """Which slow tests run: an eighth of those that passed with the same sources, all of the others.
 
 A test is slow that takes more than 0.1 seconds of a processor. `slow_tests.tsv` holds their
-seconds and a digest of what they passed with: the code of functx, of examples and benchmarks, the
-helpers of all tests and of those in the same folder, and their own file; of a test marked
-`reads_files` all helpers and the documentation too, and of one marked `reads(path)` that file.
-`functx/_interop`, which `functx.interop` alone imports, counts for tests that may come to it. A
-slow test with another digest runs, so that a mistake anywhere in functx meets all tests. Of the
-others an eighth runs, chosen by the digest: one tree always gives the same answer. The option
+seconds and a digest of what they passed with: the code of functx that they can come to (`reached`),
+the helpers of all tests and of those in the same folder, and their own file; of a test marked
+`reads_files` all of functx, all helpers and the documentation, of one marked `reads(path)` that
+file. A test marked `of_operator(name)` comes to that operator and its entries, whatever its file
+names. A slow test with another digest runs, so that a mistake meets all tests that come to it. Of
+the others an eighth runs, chosen by the digest: one tree always gives the same answer. The option
 `--whole` runs all tests, as do other profiles; files and tests that are named run whole.
 
     python -m pytest -n 2 --dist loadgroup --record-slow-tests
@@ -18,12 +18,15 @@ what lies beneath the operators is as it was (`proved`).
 
 import functools as ft
 import hashlib
-import re
+import json
 import resource
 from pathlib import Path
 
 import proved
 import pytest
+import reached
+
+from functx.testing.checks.source_digests import _file_digest
 
 
 TESTS = Path(__file__).parent
@@ -31,11 +34,10 @@ ROOT = TESTS.parent
 RECORD = TESTS / "slow_tests.tsv"
 SECONDS = 0.1  # of a processor
 OPERATORS = "tests/test_ops.py"  # `proved.tsv` says which of its cells run
+OPERATOR_FILES = proved.FOLLOWED
 INTEROP = "_interop/"
-# What a test's file says, or a helper that it names, if the test may come to `functx/_interop`.
-COMES_TO_INTEROP = re.compile(
-    r"interop|benchmarks|notebook|SOURCES|rglob|walk_packages|iter_modules|dir\(functx"
-)
+AROUND = "benchmarks", "examples"
+OF_THE_RECORD = "proved.py", "reached.py", "slow_tests.py"
 MADE_OF = "digest"
 SPENT = "processor seconds"
 
@@ -48,36 +50,71 @@ def recorded():
 
 
 @ft.cache
-def digest_of(file, reads_files=False):
-    """A digest of what the tests of a file rest on."""
+def digest_of(file, reads_files=False, read=(), operator=None):
+    """A digest of what tests of a file rest on, which read these paths, or of this operator."""
     top = Path(file).parts[1]
-    read = _written() if reads_files else _helpers(top) if (TESTS / top).is_dir() else b""
-    sources = _sources(reads_files or comes_to_interop(file))
-    return hashlib.sha256(sources + read + (ROOT / file).read_bytes()).hexdigest()[:16]
+    helpers = _written() if reads_files else _helpers(top) if (TESTS / top).is_dir() else b""
+    texts = [path.read_bytes() for path in (ROOT / file, *read)]
+    sources = _sources(file, reads_files, read) if operator is None else _of_operator(operator)
+    return hashlib.sha256(b"".join([*sources, _helpers_of_all(), helpers, *texts])).hexdigest()[:16]
 
 
-def comes_to_interop(file):
-    """Whether the tests of a file may run or read a line of `functx/_interop`."""
+def _of_operator(name):
+    return [_functx(*OPERATOR_FILES, INTEROP), *_modules(reached.of_operator(name))]
+
+
+def _sources(file, reads_files, read):
+    """Digests of the code that tests of a file, which read these paths, can come to."""
+    said = said_by(file) + "".join(map(code_in, read))
+    if reads_files or reached.leads_everywhere(said):
+        left_out = () if reads_files or reached.leads_to_interop(said) else (INTEROP,)
+        around = (proved.digest_of_files(ROOT / name, "*.py") for name in AROUND)
+        return [_functx(*left_out), *around]
+    checks = () if reached.leads_to_checks(said) else ("testing/", "cli/")
+    functx = _functx(*OPERATOR_FILES, INTEROP, *checks)
+    return [functx, *_modules(reached.operators_named(said))]
+
+
+def _modules(names):
+    return list(map(_file_digest, sorted(names)))
+
+
+@ft.cache
+def said_by(file):
+    """The text of a test's file, of the helpers that it names, and of those that they name."""
     folder = (ROOT / file).parent
     helpers = {each.stem: each for path in {TESTS, folder} for each in path.glob("*.py")}
-    for own in ("proved", "slow_tests"):  # they read sources for the record alone
-        del helpers[own]
+    for name in (*OF_THE_RECORD, "conftest.py"):  # they run no operator
+        del helpers[Path(name).stem]
     said, met = "", [ROOT / file]
-    while met:  # what it names, and what that names
+    while met:
         text = met.pop().read_text()
         said += text
         named = [stem for stem, path in helpers.items() if _helps(path.name) and stem in text]
         met += [helpers.pop(stem) for stem in named]
-    return COMES_TO_INTEROP.search(said) is not None
+    return said
+
+
+def code_in(path):
+    """A file's text, of a notebook that of its cells of code."""
+    text = path.read_text()
+    if path.suffix != ".ipynb":
+        return text
+    cells = (cell for cell in json.loads(text)["cells"] if cell["cell_type"] == "code")
+    return "\n".join("".join(cell["source"]) for cell in cells)
 
 
 @ft.cache
-def _sources(interop):
-    folders = [ROOT / "benchmarks", ROOT / "examples", proved.SOURCES]
-    wanted = lambda name: interop or not name.startswith(INTEROP)
-    code = [proved.digest_of_files(folder, "*.py", wanted) for folder in folders]
-    of_all = proved.digest_of_files(TESTS, "*.py", lambda name: _helps(name) and "/" not in name)
-    return b"".join([*code, of_all])
+def _functx(*left_out):
+    """A digest of the code of functx, but for files whose names begin so."""
+    return proved.digest_of_files(proved.SOURCES, "*.py", lambda n: not n.startswith(left_out))
+
+
+@ft.cache
+def _helpers_of_all():
+    """A digest of the helpers in the folder of all tests, but for what makes the record."""
+    wanted = lambda name: _helps(name) and "/" not in name and name not in OF_THE_RECORD
+    return proved.digest_of_files(TESTS, "*.py", wanted)
 
 
 @ft.cache
@@ -145,9 +182,9 @@ def leave_out(config, items):
 def digest_of_item(item):
     """A digest of what a test rests on."""
     reads_files = item.get_closest_marker("reads_files") is not None
-    digest = digest_of(file_of(item.nodeid), reads_files)
-    read = [mark.args[0].read_bytes() for mark in item.iter_markers("reads")]
-    return hashlib.sha256(b"".join([digest.encode(), *read])).hexdigest()[:16] if read else digest
+    read = tuple(mark.args[0] for mark in item.iter_markers("reads"))
+    of = item.get_closest_marker("of_operator")
+    return digest_of(file_of(item.nodeid), reads_files, read, of and of.args[0])
 
 
 def processor_seconds():

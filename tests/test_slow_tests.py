@@ -1,7 +1,9 @@
 """Which slow tests a plain run of everything makes."""
 
+import json
 import re
 import textwrap
+from pathlib import Path
 
 import pytest
 import slow_tests
@@ -50,24 +52,105 @@ def test_each_has_its_turn_in_some_tree(record):
     assert turns == set(ONES)
 
 
-def test_a_digest_is_of_the_sources_and_of_the_file(monkeypatch):
-    def digests():
-        slow_tests.digest_of.cache_clear()
-        return [slow_tests.digest_of(file) for file in (FILE, "tests/test_rules.py")]
+SAYS = {
+    "quotients": "functx.div(x, y)",
+    "distances": "import functx.nn.functional as F\nF.pdist(x)",
+    "rows": "from functx._ops.reductions import differences",
+    "checks": "from functx.testing import gradcheck\ngradcheck(functx.sin, x)",
+    "entries": "from functx.testing import op_db",
+    "imports": "functx.interop.from_torch(module)",
+}
 
+
+@pytest.fixture
+def change(monkeypatch):
+    """A function that gives a file of functx another digest."""
+
+    def to_another(changed):
+        path = slow_tests.proved.SOURCES / changed
+        assert path.exists()
+        module = f"functx.{changed.removesuffix('.py').replace('/', '.')}"
+        of_files, of_module = slow_tests.proved.digest_of_files, slow_tests._file_digest
+
+        def digest_of_files(folder, pattern, wanted=lambda name: True):
+            there = path.is_relative_to(folder) and wanted(path.relative_to(folder).as_posix())
+            return of_files(folder, pattern, wanted) + b"changed" * there
+
+        other = lambda name: b"changed" if name == module else of_module(name)
+        monkeypatch.setattr(slow_tests.proved, "digest_of_files", digest_of_files)
+        monkeypatch.setattr(slow_tests, "_file_digest", other)
+        slow_tests._functx.cache_clear()
+
+    slow_tests._functx.cache_clear()
+    yield to_another
+    slow_tests._functx.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("name", "met"),
+    [
+        ("_core/rules/residuals.py", SAYS.keys()),
+        ("_transforms/vmap.py", SAYS.keys()),
+        ("_ops/quotients.py", {"quotients", "checks", "entries", "imports"}),  # checks call `rand`
+        ("_ops/pointwise/division.py", {"quotients", "entries", "imports"}),
+        ("_ops/pointwise/trigonometric.py", {"checks", "entries", "imports"}),
+        ("_ops/reductions/pairwise_distances.py", {"distances", "entries", "imports"}),
+        ("_ops/reductions/differences.py", {"distances", "rows", "entries", "imports"}),
+        ("_ops/nn/convolution_lowerings/xla_kernels.py", SAYS.keys()),  # `_sparsity` imports it
+        ("testing/opdb/pointwise/division.py", {"entries", "imports"}),
+        ("testing/gradients/gradcheck.py", {"checks", "entries", "imports"}),
+        ("cli/runner.py", {"checks", "entries", "imports"}),
+        ("_interop/from_torch/model.py", {"imports"}),
+    ],
+)
+def test_a_change_meets_the_tests_that_come_to_it(name, met, monkeypatch, change):
+    monkeypatch.setattr(slow_tests, "said_by", SAYS.get)
+    digests = lambda: {test: slow_tests._sources(test, False, ()) for test in SAYS}
     before = digests()
-    assert before[0] != before[1]
-    monkeypatch.setattr(slow_tests, "_sources", lambda interop: b"others")
+    change(name)
     after = digests()
-    slow_tests.digest_of.cache_clear()
-    assert all(one != other for one, other in zip(before, after, strict=True))
+    assert {test for test in SAYS if before[test] != after[test]} == set(met)
 
 
-def test_interop_counts_for_tests_that_may_come_to_it():
-    assert slow_tests.comes_to_interop("tests/interop/test_errors.py")  # which names it
-    assert slow_tests.comes_to_interop("tests/test_facades.py")  # which names a helper that does
-    assert not slow_tests.comes_to_interop("tests/test_rules.py")
-    assert not slow_tests.comes_to_interop(slow_tests.OPERATORS)
+@pytest.mark.parametrize(
+    ("name", "met"),
+    [
+        ("_core/rules/residuals.py", {"add", "nn.functional.conv2d"}),
+        ("_ops/pointwise/arithmetic.py", {"add"}),
+        ("testing/opdb/pointwise/arithmetic.py", {"add"}),
+        ("_ops/nn/convolution.py", {"nn.functional.conv2d"}),
+        ("testing/checks/compare.py", {"add", "nn.functional.conv2d"}),
+        ("_interop/from_torch/model.py", set()),
+    ],
+)
+def test_a_test_of_one_operator_comes_to_no_other(name, met, change):
+    operators = "add", "nn.functional.conv2d"
+    digests = lambda: {each: slow_tests._of_operator(each) for each in operators}
+    before = digests()
+    change(name)
+    after = digests()
+    assert {each for each in operators if before[each] != after[each]} == met
+
+
+def test_an_operator_without_an_entry_is_refused():
+    with pytest.raises(ValueError, match=r"of_operator: nn.functional.conv4d has no entry"):
+        slow_tests._of_operator("nn.functional.conv4d")
+
+
+def test_of_notebooks_the_code_is_read(tmp_path):
+    notebook = tmp_path / "some.ipynb"
+    cells = [{"cell_type": kind, "source": [f"in {kind}", " too"]} for kind in ("markdown", "code")]
+    notebook.write_text(json.dumps({"cells": cells}))
+    assert slow_tests.code_in(notebook) == "in code too"
+    assert slow_tests.code_in(Path(__file__)) == Path(__file__).read_text()
+
+
+def test_a_file_says_what_the_helpers_say_that_it_names():
+    assert "def current(" in slow_tests.said_by("tests/test_facades.py")  # of `write_facades`
+    assert "write_facades" not in slow_tests.said_by("tests/test_quotients.py")
+
+
+def test_nothing_comes_to_interop_but_by_its_name():
     sources = slow_tests.proved.SOURCES
     naming = {
         path.relative_to(sources).as_posix()
@@ -77,7 +160,7 @@ def test_interop_counts_for_tests_that_may_come_to_it():
     assert {each for each in naming if not each.startswith("_interop/")} == {"interop.py"}
 
 
-def test_sources_are_those_of_functx_and_of_helpers(monkeypatch):
+def test_helpers_and_texts_are_those_that_there_are(monkeypatch):
     read = {}
     whole = slow_tests.proved.digest_of_files
 
@@ -87,13 +170,11 @@ def test_sources_are_those_of_functx_and_of_helpers(monkeypatch):
         return whole(folder, pattern, wanted)
 
     monkeypatch.setattr(slow_tests.proved, "digest_of_files", digest_of_files)
-    slow_tests._sources.__wrapped__(False)
-    assert not any(name.startswith("_interop/") for name in read["functx"])
-    slow_tests._sources.__wrapped__(True)
-    assert "_interop/from_torch/model.py" in read["functx"]
-    assert {"__init__.py", "_ops/nn/linear.py", "_core/__init__.py"} <= read["functx"]
-    assert "slow_tests.py" in read["tests"] and read["benchmarks"] and read["examples"]
+    slow_tests._helpers_of_all.__wrapped__()
+    assert "nests.py" in read["tests"] and "slow_tests.py" not in read["tests"]
     assert not any("/" in name or name.startswith("test_") for name in read["tests"])
+    slow_tests._sources("tests/test_layout.py", False, ())
+    assert read["benchmarks"] and read["examples"]
     slow_tests._helpers.__wrapped__("nested")
     assert read["nested"] == {"sequences.py"}
     slow_tests._helpers.cache_clear()
@@ -119,6 +200,7 @@ def test_a_file_that_a_test_reads_is_part_of_its_digest(tmp_path, request):
     request.node.add_marker(pytest.mark.reads(read))
     for text in ("one", "two"):
         read.write_text(text)
+        slow_tests.digest_of.cache_clear()
         digests.append(slow_tests.digest_of_item(request.node))
     assert len(set(digests)) == 3
 
@@ -138,7 +220,7 @@ def test_what_passed_is_recorded_and_what_failed_is_not(right, workers, pytester
 
         slow_tests.SECONDS = 0.2
         slow_tests.RECORD = Path({str(slow_tests.RECORD)!r})
-        slow_tests.digest_of = lambda file, reads_files=False: "mine"
+        slow_tests.digest_of = lambda file, *more: "mine"
         slow_tests.TESTS = Path({str(TESTS)!r})
 
         def pytest_configure(config):

@@ -49,7 +49,13 @@ def most(request):
     return SAMPLES[request.config.getoption("--profile")]
 
 
-each_entry = pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.full_name)
+each_entry = pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(e, id=e.full_name, marks=pytest.mark.of_operator(lookup(e).spec.name))
+        for e in ENTRIES
+    ],
+)
 
 
 @each_entry
