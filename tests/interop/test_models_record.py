@@ -35,6 +35,7 @@ def test_the_last_outcome_of_each_check_is_recorded(public_models, tmp_path, mon
         line("hf:albert", "graphs", "agrees", {"budget": 2e-16, "partition": 1e-16}, nodes=9),
         line("hf:gemma", "graphs", "agrees", {"budget": 1e-16}, **{"one batch": "no", "budget": 1}),
         line("hf:gemma", "torchax", "failed", {}, reason="KeyError: b"),
+        line("hf:bart", "torchax", "differs", {"values": 2e-15, "gradients": float("nan")}),
         line("hf:unlisted", "values", "agrees", {"values": 0.0}),
         line("hf:gemma", "values", "in float32", whole | in_double, casts="a.py:3: x.float()"),
     ]
@@ -61,9 +62,10 @@ def test_the_last_outcome_of_each_check_is_recorded(public_models, tmp_path, mon
     assert "torchax: `KeyError: b`" in gemma
     [bart] = [row for row in rows if "`hf:bart`" in row]
     assert "| refused | refused |" in bart and "`ValueError: a, b c`" in bart
+    assert "| nan |" in bart  # not what stands beside it
     counts = public_models.counts_table().splitlines()
-    assert counts[0].endswith("| agrees | in float32 | refused | not run |")
-    assert counts[2] == f"| values and gradients | 1 | 1 | 1 | {len(rows) - 5} |"
+    assert counts[0].endswith("| agrees | in float32 | differs | refused | not run |")
+    assert counts[2] == f"| values and gradients | 1 | 1 | 0 | 1 | {len(rows) - 5} |"
 
 
 def test_what_stands_in_the_docs_is_of_the_list_and_explained(public_models):

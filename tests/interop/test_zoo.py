@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="models are imported from an installed PyTorch")
 
-from .zoo import graphs  # noqa: E402
+from .zoo import checks, graphs  # noqa: E402
 from .zoo.building import BATCH, Case  # noqa: E402
 from .zoo.running import Journal, judged, Outcome  # noqa: E402
 
@@ -71,6 +71,31 @@ def test_graphs_of_a_small_model(batch, monkeypatch):
     assert list(report["errors"]) == ["partition", "budget", *saved]
     assert max(report["errors"].values()) < 1e-12 and report["nodes"] > 0
     assert ("one batch" in report) is (batch is not None)
+
+
+class Unit(torch.nn.Module):
+    """The sum of a unit vector; of a vector of zeros PyTorch has NaN for the second derivative."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.ones(3, dtype=torch.float64))
+
+    def forward(self, x):
+        return torch.nn.functional.normalize(self.scale * x, dim=-1)
+
+
+@pytest.mark.filterwarnings("ignore")  # of torch.export, about itself
+@pytest.mark.parametrize(
+    "size, refused", [(1.0, ""), (0.0, "its result is not finite")], ids=["finite", "not finite"]
+)
+def test_hessian_of_a_small_model(size, refused, monkeypatch):
+    x = size * torch.arange(1, 4, dtype=torch.float64).expand(BATCH, 3)
+    leaves, structure = jax.tree.flatten(((x,), {}))
+    monkeypatch.setattr(checks, "build", lambda spec: Case(Unit(), leaves, structure))
+    report = checks.hessian("unit")
+    ways = ["forward over reverse", "reverse over reverse"][bool(refused) :]
+    assert list(report["errors"]) == ways and report["double backward"] == refused
+    assert max(report["errors"].values()) < 1e-12
 
 
 @pytest.mark.parametrize(

@@ -183,10 +183,13 @@ def second_derivative(case, direction):
                 first = slopes(value, params, create_graph=True)
                 pairs = zip(first, direction.values(), strict=True)
                 inner = sum((g * d).sum() for g, d in pairs)
-                return numbers(slopes(inner, params)), "; ".join(refusals)
+                found = numbers(slopes(inner, params))
+            if all(np.isfinite(x).all() for x in found):
+                return found, "; ".join(refusals)
+            refusals.append("its result is not finite")
         except RuntimeError as refusal:
             refusals.append(first_line(refusal))
-    return None, "; ".join(refusals)
+    return None, "; ".join(dict.fromkeys(refusals))
 
 
 CHECKS = {each.__name__: each for each in (values, graphs, training, samples, hessian, torchax)}
