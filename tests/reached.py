@@ -13,14 +13,12 @@ import re
 import sys
 from pathlib import Path
 
-import functx
+from proved import SOURCES
+
 from functx._core import REGISTRY
 from functx.testing import op_db
-from functx.testing.checks.source_digests import _files
+from functx.testing.checks.source_digests import _files, _FOLLOWED
 
-
-SOURCES = Path(functx.__file__).parent
-FOLLOWED = "functx._ops.", "functx.testing.opdb."
 
 # What takes a test to all operators: lists of what there is, names that are made as the test runs,
 # programs that stand or run elsewhere. Some of it takes a test to imports from PyTorch too.
@@ -30,7 +28,7 @@ LEADS_TO_INTEROP = re.compile(
 LEADS_EVERYWHERE = re.compile(
     LEADS_TO_INTEROP.pattern
     + r"|op_?db|REGISTRY|OPERATORS|getattr\(functx|import_module|examples|\"functx\"|subprocess"
-    r"|run_path|strategies|conventions|checks\.names|functx\.cli"
+    r"|run_path|attrgetter|(?<!\.)\b(?:eval|exec)\(|strategies|conventions|checks\.names|functx\.cli"
 )
 LEADS_TO_CHECKS = re.compile(r"functx\.testing|import testing")
 
@@ -92,13 +90,13 @@ def _imported(module):
         elif isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
     is_file = lambda name: name in sys.modules and not _gathers(name)
-    return {name for name in found if name.startswith(FOLLOWED) and is_file(name)}
+    return {name for name in found if name.startswith(_FOLLOWED) and is_file(name)}
 
 
 @ft.cache
 def _declared():
     """Words, and the module of operators that each names: of itself, or of one of its operators."""
-    is_file = lambda name: name.startswith(FOLLOWED[0]) and not _gathers(name)
+    is_file = lambda name: name.startswith(_FOLLOWED[0]) and not _gathers(name)
     declared = [(name, name) for name in filter(is_file, sys.modules)]
     for spec in REGISTRY.values():
         declared += [(name, spec.rule.__module__) for name in (spec.name, *spec.aliases)]
@@ -122,6 +120,6 @@ def _said_by_checks():
 @ft.cache
 def _imported_elsewhere():
     """The modules of operators that other code of functx imports, but for lists of names."""
-    known = FOLLOWED[0].rstrip("."), "functx._interop"
+    known = _FOLLOWED[0].rstrip("."), "functx._interop"
     is_other = lambda name: name.startswith("functx._") and not name.startswith(known)
     return {module for name in filter(is_other, sys.modules) for module in _imported(name)}

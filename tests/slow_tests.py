@@ -51,7 +51,11 @@ def recorded():
 
 @ft.cache
 def digest_of(file, reads_files=False, read=(), operator=None):
-    """A digest of what tests of a file rest on, which read these paths, or of this operator."""
+    """A digest of what tests of a file rest on.
+
+    - `reads_files`, `read`: whether they read the documentation, and paths that they read.
+    - `operator`: the name of the only one that they come to; None: their words say which.
+    """
     top = Path(file).parts[1]
     helpers = _written() if reads_files else _helpers(top) if (TESTS / top).is_dir() else b""
     texts = [path.read_bytes() for path in (ROOT / file, *read)]
@@ -196,10 +200,11 @@ def processor_seconds():
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     """Leaves the seconds with the test, whose report takes them along, from workers too."""
+    digest = digest_of_item(item)  # before the test, which may change what digests are made of
     before = processor_seconds()
     result = yield
     spent = processor_seconds() - before
-    item.user_properties += [(SPENT, spent), (MADE_OF, digest_of_item(item))]
+    item.user_properties += [(SPENT, spent), (MADE_OF, digest)]
     return result
 
 

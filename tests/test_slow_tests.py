@@ -137,6 +137,34 @@ def test_an_operator_without_an_entry_is_refused():
         slow_tests._of_operator("nn.functional.conv4d")
 
 
+def test_a_digest_is_of_the_sources_of_the_helpers_and_of_the_file(monkeypatch):
+    files = FILE, "tests/test_rules.py"
+    digests = lambda: [slow_tests.digest_of.__wrapped__(file) for file in files]
+    monkeypatch.setattr(slow_tests, "_sources", lambda *_: [b"the same"])
+    found = [digests()]
+    monkeypatch.setattr(slow_tests, "_helpers_of_all", lambda: b"others")
+    found.append(digests())
+    monkeypatch.setattr(slow_tests, "_sources", lambda *_: [b"others"])
+    found.append(digests())
+    assert len({digest for each in found for digest in each}) == 6
+
+
+@pytest.mark.of_operator("add")
+def test_a_mark_names_the_operator(request):
+    of_add = slow_tests.digest_of_item(request.node)
+    here = slow_tests.file_of(request.node.nodeid)
+    assert of_add == slow_tests.digest_of(here, operator="add")
+    assert (
+        len({of_add, slow_tests.digest_of(here, operator="sin"), slow_tests.digest_of(here)}) == 3
+    )
+
+
+@pytest.mark.parametrize("text", ["attrgetter(name)(functx)", "eval(text)", "exec(program)"])
+def test_names_that_are_made_lead_everywhere(text):
+    assert slow_tests.reached.leads_everywhere(text)
+    assert not slow_tests.reached.leads_everywhere("module.eval()")
+
+
 def test_of_notebooks_the_code_is_read(tmp_path):
     notebook = tmp_path / "some.ipynb"
     cells = [{"cell_type": kind, "source": [f"in {kind}", " too"]} for kind in ("markdown", "code")]
