@@ -6,18 +6,21 @@ beneath operators import none of them: `test_layout.py` holds that. What other c
 imports, or calls by functx's own name, counts for each test that may come to that code.
 """
 
-import ast
 import functools as ft
-import inspect
 import re
 import sys
-from pathlib import Path
 
 from proved import SOURCES
 
 from functx._core import REGISTRY
 from functx.testing import op_db
-from functx.testing.checks.source_digests import _files, _FOLLOWED
+from functx.testing.checks.source_digests import (
+    files_of,
+    FOLLOWED,
+    imports_of,
+    is_file,
+    with_imports,
+)
 
 
 # What takes a test to all operators: lists of what there is, names that are made as the test runs,
@@ -59,53 +62,21 @@ def operators_named(text):
 
 def of_operator(name):
     """The modules of an operator and of its entries, and what these import."""
-    own = [_files(info) for info in op_db if info.name == name]
+    own = [files_of(info) for info in op_db if info.name == name]
     if not own:
         raise ValueError(f"of_operator: {name} has no entry")
     named = [module for word, module in _declared() if word in _said_by_checks()]
     return with_imports(set().union(named, _imported_elsewhere(), *own))
 
 
-def with_imports(modules):
-    """These modules, and those of operators and entries that they import, directly or not."""
-    met, waiting = set(), list(modules)
-    while waiting:
-        module = waiting.pop()
-        if module not in met:
-            met.add(module)
-            waiting += _imported(module)
-    return met
-
-
-@ft.cache
-def _imported(module):
-    """The files of operators and of entries that a module's file has import statements of."""
-    path = Path(inspect.getfile(sys.modules[module]))
-    folder = module if path.name == "__init__.py" else module.rpartition(".")[0]
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            start = ".".join(filter(None, [folder if node.level else "", node.module]))
-            found |= {start, *(f"{start}.{alias.name}" for alias in node.names)}
-        elif isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-    is_file = lambda name: name in sys.modules and not _gathers(name)
-    return {name for name in found if name.startswith(_FOLLOWED) and is_file(name)}
-
-
 @ft.cache
 def _declared():
     """Words, and the module of operators that each names: of itself, or of one of its operators."""
-    is_file = lambda name: name.startswith(_FOLLOWED[0]) and not _gathers(name)
-    declared = [(name, name) for name in filter(is_file, sys.modules)]
+    files = [name for name in sys.modules if name.startswith(FOLLOWED[0]) and is_file(name)]
+    declared = [(name, name) for name in files]
     for spec in REGISTRY.values():
         declared += [(name, spec.rule.__module__) for name in (spec.name, *spec.aliases)]
     return [(name.rpartition(".")[2], module) for name, module in declared]
-
-
-def _gathers(module):
-    """Whether a module is a folder's: it has the names of all files in it, and nothing else."""
-    return hasattr(sys.modules[module], "__path__")
 
 
 @ft.cache
@@ -120,6 +91,6 @@ def _said_by_checks():
 @ft.cache
 def _imported_elsewhere():
     """The modules of operators that other code of functx imports, but for lists of names."""
-    known = _FOLLOWED[0].rstrip("."), "functx._interop"
+    known = FOLLOWED[0].rstrip("."), "functx._interop"
     is_other = lambda name: name.startswith("functx._") and not name.startswith(known)
-    return {module for name in filter(is_other, sys.modules) for module in _imported(name)}
+    return {module for name in filter(is_other, sys.modules) for module in imports_of(name)}

@@ -26,7 +26,7 @@ import proved
 import pytest
 import reached
 
-from functx.testing.checks.source_digests import _file_digest
+from functx.testing.checks.source_digests import file_digest
 
 
 TESTS = Path(__file__).parent
@@ -80,7 +80,7 @@ def _sources(file, reads_files, read):
 
 
 def _modules(names):
-    return list(map(_file_digest, sorted(names)))
+    return list(map(file_digest, sorted(names)))
 
 
 @ft.cache

@@ -70,7 +70,7 @@ def change(monkeypatch):
         path = slow_tests.proved.SOURCES / changed
         assert path.exists()
         module = f"functx.{changed.removesuffix('.py').replace('/', '.')}"
-        of_files, of_module = slow_tests.proved.digest_of_files, slow_tests._file_digest
+        of_files, of_module = slow_tests.proved.digest_of_files, slow_tests.file_digest
 
         def digest_of_files(folder, pattern, wanted=lambda name: True):
             there = path.is_relative_to(folder) and wanted(path.relative_to(folder).as_posix())
@@ -78,7 +78,7 @@ def change(monkeypatch):
 
         other = lambda name: b"changed" if name == module else of_module(name)
         monkeypatch.setattr(slow_tests.proved, "digest_of_files", digest_of_files)
-        monkeypatch.setattr(slow_tests, "_file_digest", other)
+        monkeypatch.setattr(slow_tests, "file_digest", other)
         slow_tests._functx.cache_clear()
 
     slow_tests._functx.cache_clear()

@@ -70,9 +70,12 @@ def of_differences(
 ) -> PairFunction:
     """The function of two sets of vectors that `values` is, with derivatives.
 
+    - `values`: of all pairs.
     - `few`: the same of rows of differences, where there are few pairs.
     - `slope(difference, output)`: the derivative of each row by its elements. With `of="primals"`
       its output is None, and is not kept.
+    - `name`: the operator's, for errors and programs.
+    - `of`: whether derivatives read the output too.
 
     Shapes: `[b, m, k], [b, n, k] -> [b, m, n]`.
     """
