@@ -2,15 +2,17 @@
 
 `python -m benchmarks.models [--only NAME] [--cores 1] [--compiled] [--keep-freed]`. Milliseconds of
 one call in float32: functx is compiled by `functx.jit`; PyTorch is eager, its gradients of each
-sample are `torch.func`'s, and `--compiled` adds `torch.compile`. Two models are also written by
-hand in JAX. The weights are random, nothing is fetched; each model runs in a process of its own.
-With `--keep-freed` the GNU C library keeps memory that is freed, for both: by default it gives
-large arrays back to the system, which clears their pages anew at every call.
+sample are `torch.func`'s, and `--compiled` adds `torch.compile`, which needs a compiler of C++.
+torchax has a column where it is installed. Two models are also written by hand in JAX. The weights
+are random, nothing is fetched; each model runs in a process of its own. With `--keep-freed` the GNU
+C library keeps memory that is freed, for all of them: by default it gives large arrays back to the
+system, which clears their pages anew at every call.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import statistics
@@ -27,6 +29,7 @@ import numpy as np
 import functx
 from functx.interop import from_torch
 
+from .importing import torchax_if_there
 from .models_by_hand import BY_HAND
 from .tables import microseconds, Table
 
@@ -44,9 +47,21 @@ KEEP_FREED = {  # what the GNU C library reads when a process starts
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(2**32),
 }
-WAYS = ("functx", "torch", "torch.compile", "by hand")
-HEADER = ("", "functx", "torch", "ratio", "torch.compile", "by hand", "difference")
-FIRST = ("", "exporting, tracing", "compiling", "tracing by hand", "compiling by hand")
+WAYS = ("functx", "torch", "torch.compile", "torchax", "by hand")
+HEADER = ("", *WAYS[:2], "ratio", *WAYS[2:], "difference")
+STEPS = {  # what each takes before its first call
+    "functx": ("exporting, tracing", "compiling"),
+    "torch.compile": ("torch.compile",),
+    "torchax": ("tracing by torchax", "compiling by torchax"),
+    "by hand": ("tracing by hand", "compiling by hand"),
+}
+NOT_DONE = {  # by a way
+    "torch.compile": ("gradients_of_samples",),
+    "torchax": ("training_step",),
+    "by hand": ("training_step",),
+}
+# torchax unrolls the steps: XLA had not compiled the program after 8 minutes and with 6 GB.
+NOT_DONE_OF = {("LSTM", "torchax"): ("gradients_of_samples",)}
 
 
 def main() -> None:
@@ -80,21 +95,22 @@ def _in_own_process(name: str, options: argparse.Namespace) -> dict[str, dict[st
     own += ["--compiled"] * options.compiled
     environment = {**os.environ, **(KEEP_FREED if options.keep_freed else {})}
     done = subprocess.run(own, text=True, capture_output=True, env=environment)
+    said = done.stderr.strip().splitlines()
     if done.returncode:
-        print(f"{name}: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        print(f"{name}: {said[-1]}", file=sys.stderr)
         return {}
+    print(*(line for line in said if line.startswith(f"{name}, ")), sep="\n", file=sys.stderr)
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def _table(what: str, rows: dict[str, dict[str, Any]], cores: int) -> Table:
     text, ratios = [], []
     for name, figures in rows.items():
-        ours, torchs, compiled, by_hand = (_milliseconds(figures.get(way)) for way in WAYS)
+        ours, torchs, *others = (_milliseconds(figures.get(way)) for way in WAYS)
         ratios.append(figures["torch"] / figures["functx"])
-        difference = figures["difference"]
-        text.append([name, ours, torchs, f"{ratios[-1]:.2f}", compiled, by_hand, difference])
+        text.append([name, ours, torchs, f"{ratios[-1]:.2f}", *others, figures["difference"]])
     mean = statistics.geometric_mean(ratios)
-    text.append(["geometric mean", "", "", f"{mean:.2f}", "", "", ""])
+    text.append(["geometric mean", "", "", f"{mean:.2f}", *("" for _ in WAYS[2:]), ""])
     note = (
         f"Milliseconds on {cores} of the machine's cores. The ratio is PyTorch's time by functx's. "
         "The difference is the largest, by PyTorch's largest value of the same array, or by a "
@@ -104,9 +120,13 @@ def _table(what: str, rows: dict[str, dict[str, Any]], cores: int) -> Table:
 
 
 def _first_calls(what: str, rows: dict[str, dict[str, Any]]) -> Table:
-    seconds = lambda figures, way: [f"{x:.1f}" for x in figures["first"].get(way, ())] or ["", ""]
-    text = [[name, *seconds(f, "functx"), *seconds(f, "by hand")] for name, f in rows.items()]
-    return Table(f"{what}: before the first call", "Seconds.", FIRST, text)
+    def seconds(figures: dict[str, Any]) -> list[str]:
+        given = ((figures["first"].get(way), steps) for way, steps in STEPS.items())
+        return [f"{x:.1f}" if took else "" for took, steps in given for x in took or steps]
+
+    text = [[name, *seconds(figures)] for name, figures in rows.items()]
+    header = ("", *(step for steps in STEPS.values() for step in steps))
+    return Table(f"{what}: before the first call", "Seconds.", header, text)
 
 
 def _milliseconds(x: float | None) -> str:
@@ -124,24 +144,58 @@ def _figures(name: str, cores: int, with_compiled: bool) -> dict[str, dict[str, 
     [model] = [model for model in MODELS if model.name == name]
     module, inputs = built(model)
     ours, theirs = InFunctx(module, inputs), InPyTorch(module, inputs)
-    by_hand = ByHand(name, ours) if name in BY_HAND else None
+    timed = [what for what in TITLES if what != "training_step" or model.trained]
+    programs = _programs(name, timed, ours, module, with_compiled)
     found = {}
-    for what, title in TITLES.items():
-        if what == "training_step" and not model.trained:
-            continue
-        program = getattr(ours, what)()
-        calls = {"functx": program.call, "torch": getattr(theirs, what)()}
-        first = {"functx": program.first}
-        if with_compiled and what != "gradients_of_samples":
-            calls["torch.compile"] = getattr(InPyTorch(module, inputs, compiled=True), what)()
-        if by_hand is not None and what != "training_step":
-            hand_written = getattr(by_hand, what)()
-            calls["by hand"], first["by hand"] = hand_written.call, hand_written.first
+    for what in timed:
+        calls = {way: program.call for way, program in programs[what].items()}
+        calls["torch"] = getattr(theirs, what)()
         draws = what == "training_step" and model.drawing
-        difference = "" if draws else f"{_difference(program.call(), calls['torch']()):.0e}"
+        difference = "" if draws else f"{_difference(calls['functx'](), calls['torch']()):.0e}"
         times = dict(zip(calls, _milliseconds_of(list(calls.values())), strict=True))
-        found[title] = {**times, "first": first, "difference": difference}
+        first = {way: program.first for way, program in programs[what].items()}
+        found[TITLES[what]] = {**times, "first": first, "difference": difference}
     return found
+
+
+def _programs(
+    name: str, timed: list[str], ours: InFunctx, module: Any, with_compiled: bool
+) -> dict[str, dict[str, Compiled]]:
+    """The compiled programs of a model by what is timed, and by the way that compiled them."""
+    ways: dict[str, Callable[[], InFunctx | InPyTorch]] = {"functx": lambda: ours}
+    if with_compiled:
+        own = copy.deepcopy(module)  # whose training steps leave other statistics of batches
+        ways["torch.compile"] = lambda: InPyTorch(own, ours.tensors, compiled=True)
+    # PyTorch compiles nothing any more once torchax is loaded, which finding it does.
+    ways["torchax"] = lambda: ByTorchax(module, ours)
+    if name in BY_HAND:
+        ways["by hand"] = lambda: ByHand(name, ours)
+    found: dict[str, dict[str, Compiled]] = {what: {} for what in timed}
+    for way, of_model in ways.items():
+        if way == "torchax" and torchax_if_there() is None:
+            continue
+        runner = of_model()
+        left_out = NOT_DONE.get(way, ()) + NOT_DONE_OF.get((name, way), ())
+        for what in timed:
+            if what in left_out:
+                continue
+            try:
+                found[what][way] = runner.started(what)
+            except Exception as e:  # what another library cannot do is said, and does not end this
+                if way == "functx":
+                    raise
+                reason = str(e).strip().splitlines() or [type(e).__name__]
+                print(f"{name}, {TITLES[what]}, {way}: {reason[0]}", file=sys.stderr)
+    return found
+
+
+class Compiled(NamedTuple):
+    """A compiled program, as a call without arguments, and the seconds that its steps took before:
+    to trace, with the module's export, and to compile, or both at once.
+    """
+
+    call: Call
+    first: tuple[float, ...]
 
 
 class InPyTorch:
@@ -155,6 +209,12 @@ class InPyTorch:
         self.call = torch.compile(module) if compiled else module
         self.names = [name for name, _ in module.named_parameters()]
         self.params = list(module.parameters())
+
+    def started(self, what: str) -> Compiled:
+        """One of these after its first call."""
+        call, start = getattr(self, what)(), time.perf_counter()
+        call()
+        return Compiled(call, (time.perf_counter() - start,))
 
     def values(self) -> Call:
         """The first output."""
@@ -198,23 +258,18 @@ class InPyTorch:
         return call
 
 
-class Compiled(NamedTuple):
-    """A compiled program, as a call without arguments, and the seconds that it took to trace, with
-    the module's export, and to compile.
-    """
-
-    call: Call
-    first: tuple[float, float]
-
-
 class InFunctx:
     """What is timed, as functx does it to the imported model."""
 
     def __init__(self, module: Any, inputs: Any):
         self.model = from_torch(module)
         self.params = self.model.params
-        self.inputs = [jnp.asarray(x.numpy()) for x in inputs]
+        self.tensors, self.inputs = inputs, [jnp.asarray(x.numpy()) for x in inputs]
         self.function: Callable[..., Any] = self.model
+
+    def started(self, what: str) -> Compiled:
+        """One of these, compiled."""
+        return getattr(self, what)()
 
     def values(self) -> Compiled:
         """The first output."""
@@ -261,6 +316,16 @@ class ByHand(InFunctx):
     def __init__(self, name: str, imported: InFunctx):
         self.inputs = imported.inputs
         self.function, self.params = BY_HAND[name](imported.params, imported.model.buffers)
+
+
+class ByTorchax(InFunctx):
+    """What is timed, of a model as torchax runs it."""
+
+    def __init__(self, module: Any, imported: InFunctx):
+        self.inputs = imported.inputs
+        states, function = torchax_if_there().extract_jax(module)
+        self.params = {name: states[name] for name, _ in module.named_parameters()}
+        self.function = lambda params, *xs: function(states | params, xs)
 
 
 def _first(output: Any) -> Any:

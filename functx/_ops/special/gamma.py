@@ -13,7 +13,7 @@ from jax import Array
 from functx._core import Accepts, ArrayOnly, operator, Promote, refuse
 from functx._core.rules.custom_derivatives import derivative_rules
 from functx._ops.pointwise.gamma_slopes import digamma_function
-from functx._ops.pointwise.log_gamma import log_gamma
+from functx._ops.pointwise.log_gamma import log_gamma, log_gamma_of_doubles
 from functx._ops.pointwise.operands import check_floating
 
 from . import incomplete_gamma
@@ -99,15 +99,20 @@ def _arguments(x: Array, p: int) -> Array:
 
 @ft.lru_cache
 def _multivariate(p: int) -> PointwiseFunction:
-    def forward(x: Array) -> Array:
+    def total(log_gamma: PointwiseFunction, x: Array) -> Array:
         terms = log_gamma(_arguments(x, p))
         return p * (p - 1) / 4 * math.log(math.pi) + jnp.sum(terms, axis=-1)
+
+    def single(x: Array) -> Array:
+        out = jnp.where(x != x, x, jnp.where(jnp.isinf(x), jnp.inf, total(log_gamma_of_doubles, x)))
+        return jnp.where(out == 0, 0, out)
 
     def tangent(primals: tuple[Array], output: Array, tangents: tuple[Array]) -> Array:
         slopes = digamma_function(_arguments(primals[0], p))
         return tangents[0] * jnp.sum(slopes, axis=-1)
 
-    return derivative_rules(widened(forward), jvp=tangent, name="mvlgamma")
+    forward = widened(ft.partial(total, log_gamma), single)
+    return derivative_rules(forward, jvp=tangent, name="mvlgamma")
 
 
 # Functions of $a$ and $x$: the derivatives of $P(a, x)$ in $a$ of each order.

@@ -15,6 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from .rare_elements import with_rare_elements
+
 
 _TERMS = 10  # terms that are summed one by one
 # $B_{2k} / (2k)!$. With ten terms before them, these leave less than 1e-17 of the sum.
@@ -35,11 +37,14 @@ def zeta_sum(offset: int, s: Array, q: Array) -> Array:
     $q$ and other exponents it is NaN.
     """
     inside = s > 1 - offset
-    safe = jnp.where(inside, s, 2)
-    exponent = safe + offset
-    power = lambda x: x**-exponent
-    above = lambda q: _above_zero(offset, safe, q)
-    out = _everywhere(q, jnp.mod(exponent, 2) == 1, exponent, power, above)
+
+    def everywhere(q: Array, s: Array) -> Array:
+        exponent = s + offset
+        power, above = lambda x: x**-exponent, lambda q: _above_zero(offset, s, q)
+        return _everywhere(q, jnp.mod(exponent, 2) == 1, exponent, power, above)
+
+    not_below = lambda q, s: _not_below_zero(q, lambda q: _above_zero(offset, s, q))
+    out = with_rare_elements(_has_negative, everywhere, not_below)(q, jnp.where(inside, s, 2))
     fractional = (q < 0) & (q != jnp.round(q)) & (s != jnp.round(s))
     out = jnp.where(inside & ~fractional, out, jnp.nan)
     return jnp.where(s == 1 - offset, jnp.inf, out)
@@ -64,15 +69,29 @@ def _differentiated(function: Callable[[Array, Array], Array]) -> Callable[[Arra
 
 def polygamma_sum(n: int, x: Array) -> Array:
     r"""$n! \, \zeta(n + 1, x)$, in which no factor leaves the range before the product."""
-    exponent = jnp.full_like(x, n + 1.0)
     power = lambda x: _factorial_power(n, x)
 
     def above(x: Array) -> Array:
         below, first = _first_summed(x)
-        summed = power(first) * _scaled_sum(exponent, jnp.full_like(x, n), first)
-        return jnp.where(below, power(x), 0) + summed
+        exponent, excess = jnp.full_like(x, n + 1.0), jnp.full_like(x, n)
+        return jnp.where(below, power(x), 0) + power(first) * _scaled_sum(exponent, excess, first)
 
-    return _everywhere(x, jnp.full(x.shape, n % 2 == 0), exponent, power, above)
+    def everywhere(x: Array) -> Array:
+        exponent = jnp.full_like(x, n + 1.0)
+        return _everywhere(x, jnp.full(x.shape, n % 2 == 0), exponent, power, above)
+
+    not_below = lambda x: _not_below_zero(x, above)
+    return with_rare_elements(_has_negative, everywhere, not_below)(x)
+
+
+def _has_negative(q: Array, *others: Array) -> Array:
+    return jnp.any(q < 0)
+
+
+def _not_below_zero(q: Array, above: Callable[[Array], Array]) -> Array:
+    """`_everywhere` where no $q$ is negative."""
+    positive = q > 0
+    return jnp.where(positive, above(jnp.where(positive, q, 1)), jnp.where(q == 0, jnp.inf, q))
 
 
 def _everywhere(

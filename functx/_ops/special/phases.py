@@ -1,4 +1,7 @@
-"""Cosines and sines of phases that are known to more digits than float64 has, right near zeros."""
+"""Cosines and sines of phases that are known to more digits than float64 has, right near zeros.
+
+On CPUs those of small angles are polynomials: XLA calls the C library for each element.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,20 @@ import math
 
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
+from jax import Array, lax
 
+from functx._ops.polynomials import horner
 from functx._ops.roundoff import exact_product, exact_sum
+
+from .rare_elements import with_rare_elements
 
 
 # $\pi / 4$ in parts: multiples below $2^{28}$ of all parts but the last are exact.
 _QUARTER = (0.7853981256484985, 3.774894707930798e-08, 2.6951514290790595e-15)
 _FAR = 2.0**27  # from here on cosine and sine reduce the phase
+# Taylor's series by powers of the square: to 0.83, of more than the greatest angle, 1e-17 are left.
+_SINE = [(-1) ** k / math.factorial(2 * k + 1) for k in range(1, 9)]
+_COSINE = [(-1) ** k / math.factorial(2 * k) for k in range(1, 10)]
 
 
 def polar(
@@ -49,8 +58,8 @@ def _shifted(
     low = low + rest if error is None else low + rest + error
     high, low = exact_sum(high, low)
     far = x >= _FAR
-    angle = jnp.where(far, x, high)
-    cosine, sine = _without_eighth(jnp.cos(angle), jnp.sin(angle), x, far)
+    without = lambda angle, x: _by_series(angle)
+    cosine, sine = with_rare_elements(_has_far, _by_library, without)(high, x)
     if error is None:
         left = jnp.where(far, shift, low)
         pair = cosine - left * sine, sine + left * cosine
@@ -60,6 +69,23 @@ def _shifted(
         pair = c * cosine - s * sine, c * sine + s * cosine
     turns = jnp.where(far, (1 - odd) // 2, turns.astype(np.int64))
     return _quarter_turns(*pair, turns)
+
+
+def _by_series(angle: Array) -> tuple[Array, Array]:
+    square = angle * angle
+    return 1 + square * horner(_COSINE, square), angle + angle * square * horner(_SINE, square)
+
+
+def _by_library(angle: Array, x: Array) -> tuple[Array, Array]:
+    far = x >= _FAR
+    angle = jnp.where(far, x, angle)
+    return _without_eighth(jnp.cos(angle), jnp.sin(angle), x, far)
+
+
+def _has_far(angle: Array, x: Array) -> Array:
+    # Positive numbers are in the order of their bits, and NaN is above all of them.
+    bits = jnp.max(lax.bitcast_convert_type(x, np.int64), initial=0)
+    return bits >= np.float64(_FAR).view(np.int64)
 
 
 def _without_eighth(cosine: Array, sine: Array, x: Array, far: Array) -> tuple[Array, Array]:
