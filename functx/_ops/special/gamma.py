@@ -8,7 +8,7 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
+from jax import Array, lax
 
 from functx._core import Accepts, ArrayOnly, operator, Promote, refuse
 from functx._core.rules.custom_derivatives import derivative_rules
@@ -99,20 +99,22 @@ def _arguments(x: Array, p: int) -> Array:
 
 @ft.lru_cache
 def _multivariate(p: int) -> PointwiseFunction:
-    def total(log_gamma: PointwiseFunction, x: Array) -> Array:
-        terms = log_gamma(_arguments(x, p))
-        return p * (p - 1) / 4 * math.log(math.pi) + jnp.sum(terms, axis=-1)
+    constant = p * (p - 1) / 4 * math.log(math.pi)
+
+    def double(x: Array) -> Array:
+        return constant + jnp.sum(log_gamma(_arguments(x, p)), axis=-1)
 
     def single(x: Array) -> Array:
-        out = jnp.where(x != x, x, jnp.where(jnp.isinf(x), jnp.inf, total(log_gamma_of_doubles, x)))
+        added = lambda j, total: total + log_gamma_of_doubles(x - 0.5 * j.astype(x.dtype))
+        total = lax.fori_loop(0, p, added, jnp.full_like(x, constant))
+        out = jnp.where(x != x, x, jnp.where(jnp.isinf(x), jnp.inf, total))
         return jnp.where(out == 0, 0, out)
 
     def tangent(primals: tuple[Array], output: Array, tangents: tuple[Array]) -> Array:
         slopes = digamma_function(_arguments(primals[0], p))
         return tangents[0] * jnp.sum(slopes, axis=-1)
 
-    forward = widened(ft.partial(total, log_gamma), single)
-    return derivative_rules(forward, jvp=tangent, name="mvlgamma")
+    return derivative_rules(widened(double, single), jvp=tangent, name="mvlgamma")
 
 
 # Functions of $a$ and $x$: the derivatives of $P(a, x)$ in $a$ of each order.
