@@ -55,12 +55,13 @@ STEPS = {  # what each takes before its first call
     "torchax": ("tracing by torchax", "compiling by torchax"),
     "by hand": ("tracing by hand", "compiling by hand"),
 }
-NOT_DONE = {  # by a way
+NOT_DONE = {  # what is not timed of each way
     "torch.compile": ("gradients_of_samples",),
     "torchax": ("training_step",),
     "by hand": ("training_step",),
 }
-# torchax unrolls the steps: XLA had not compiled the program after 8 minutes and with 6 GB.
+# The same of one model. torchax unrolls the steps: XLA had not compiled the program after 8 minutes
+# and with 6 GB.
 NOT_DONE_OF = {("LSTM", "torchax"): ("gradients_of_samples",)}
 
 
@@ -99,7 +100,9 @@ def _in_own_process(name: str, options: argparse.Namespace) -> dict[str, dict[st
     if done.returncode:
         print(f"{name}: {said[-1]}", file=sys.stderr)
         return {}
-    print(*(line for line in said if line.startswith(f"{name}, ")), sep="\n", file=sys.stderr)
+    for line in said:
+        if line.startswith(f"{name}, "):
+            print(line, file=sys.stderr)
     return json.loads(done.stdout.splitlines()[-1])
 
 

@@ -1,4 +1,4 @@
-"""Distances of pairs, where their positions and derivatives are more than an entry shows."""
+"""Positions of pairs among distances, beyond the sizes that an entry has."""
 
 import jax.numpy as jnp
 import pytest
